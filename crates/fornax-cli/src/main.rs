@@ -1,0 +1,3 @@
+//! The fornax command.
+
+fn main() {}

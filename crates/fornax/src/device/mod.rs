@@ -1,0 +1,272 @@
+//! Stops 6 and 7 of the path: devices. A device is one folder behind the small [`Backend`] trait: it
+//! allocates memory, compiles kernels and launches them. No method is named after an op, and nothing here
+//! knows tensors or graphs. [`Device`] is the handle that tensors carry: a backend with its pool, plan cache,
+//! statistics and settings.
+
+pub mod cpu;
+mod pool;
+
+pub use pool::{Buffer, PoolStats};
+
+use crate::dtype::Scalar;
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::plan_cache::PlanCache;
+use pool::Pool;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::any::Any;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// A memory on a device. The device that made it knows what is behind it.
+pub trait Memory: Any + Send + Sync {}
+
+/// A compiled kernel. The device that made it knows what is behind it.
+pub trait Pipeline: Any + Send + Sync {}
+
+/// A kernel ready to go, with everything it works on.
+pub struct Launch<'a> {
+    /// What it does.
+    pub kernel: &'a Kernel,
+    /// Its compiled form.
+    pub pipeline: &'a dyn Pipeline,
+    /// One memory for each of `kernel.reads`; each may be larger than the port.
+    pub reads: SmallVec<[&'a dyn Memory; 6]>,
+    /// One memory for each of `kernel.writes`.
+    pub writes: SmallVec<[&'a dyn Memory; 4]>,
+    /// One number for each of `kernel.args`.
+    pub args: SmallVec<[Scalar; 4]>,
+}
+
+/// What a device must be able to do.
+pub trait Backend: Send + Sync {
+    /// The name, as `FORNAX_DEVICE` would say it.
+    fn name(&self) -> String;
+    /// New memory of that many bytes, contents undefined. `None` if there is no room.
+    fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>>;
+    /// Copies bytes to the start of a memory.
+    fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()>;
+    /// Copies bytes from the start of a memory, after all launches that write it.
+    fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()>;
+    /// Compiles a kernel.
+    fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>>;
+    /// Runs kernels in order, or as if in order.
+    fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
+    /// Waits until everything launched has finished.
+    fn synchronize(&self) -> Result<()>;
+}
+
+/// Counters of a device since it was opened or [`Device::reset_stats`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Plans that had to be built.
+    pub plans_built: u64,
+    /// Evaluations that found their plan.
+    pub plans_reused: u64,
+    /// Kernels compiled.
+    pub kernels_compiled: u64,
+    /// Kernels launched.
+    pub launches: u64,
+    /// Memory.
+    pub pool: PoolStats,
+}
+
+pub(crate) struct Settings {
+    pub fusion: AtomicBool,
+    pub plan_reuse: AtomicBool,
+    pub verify: AtomicBool,
+    /// Bytes; `usize::MAX` for none.
+    pub budget: AtomicUsize,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub plans_built: AtomicU64,
+    pub plans_reused: AtomicU64,
+    pub kernels_compiled: AtomicU64,
+    pub launches: AtomicU64,
+}
+
+type PipelineKey = (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
+
+pub(crate) struct Inner {
+    pub backend: Arc<dyn Backend>,
+    pub pool: Arc<Pool>,
+    pub plans: Mutex<PlanCache>,
+    pipelines: Mutex<FxHashMap<PipelineKey, std::sync::Weak<dyn Pipeline>>>,
+    pub settings: Settings,
+    pub counters: Counters,
+}
+
+/// Where tensors live and kernels run. Cheap to clone; all clones share pool, plans and statistics.
+///
+/// ```
+/// # use fornax::*;
+/// let device = Device::best()?;
+/// println!("{device}");
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Device(pub(crate) Arc<Inner>);
+
+impl Device {
+    /// The best device of this machine, or the one that `FORNAX_DEVICE` names. Always the same one.
+    pub fn best() -> Result<Device> {
+        match std::env::var("FORNAX_DEVICE") {
+            Ok(name) if name != "cpu" && !name.is_empty() => Err(Device::unknown(&name)),
+            _ => Ok(Device::cpu()),
+        }
+    }
+
+    /// The CPU. Always the same device; see [`Device::open`] for one with its own pool, plans and statistics.
+    pub fn cpu() -> Device {
+        static CPU: LazyLock<Device> = LazyLock::new(|| Device::with_backend(Arc::new(cpu::Cpu::new())));
+        CPU.clone()
+    }
+
+    /// Opens a device by name ("cpu"), with a pool, plan cache and statistics of its own.
+    pub fn open(name: &str) -> Result<Device> {
+        match name {
+            "cpu" => Ok(Device::with_backend(Arc::new(cpu::Cpu::new()))),
+            _ => Err(Device::unknown(name)),
+        }
+    }
+
+    fn unknown(name: &str) -> Error {
+        Error::NoDevice { name: name.into(), detail: "there is only \"cpu\"".into() }
+    }
+
+    fn with_backend(backend: Arc<dyn Backend>) -> Device {
+        Device(Arc::new(Inner {
+            pool: Arc::new(Pool::new(backend.clone())),
+            backend,
+            plans: Mutex::new(PlanCache::new(256)),
+            pipelines: Mutex::default(),
+            settings: Settings {
+                fusion: true.into(),
+                plan_reuse: true.into(),
+                verify: false.into(),
+                budget: usize::MAX.into(),
+            },
+            counters: Counters::default(),
+        }))
+    }
+
+    /// The name, as `FORNAX_DEVICE` would say it.
+    pub fn name(&self) -> String {
+        self.0.backend.name()
+    }
+
+    /// Waits until everything launched has finished.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.backend.synchronize()
+    }
+
+    /// Counters since the device was opened or [`Device::reset_stats`].
+    pub fn stats(&self) -> Stats {
+        let c = &self.0.counters;
+        Stats {
+            plans_built: c.plans_built.load(Ordering::Relaxed),
+            plans_reused: c.plans_reused.load(Ordering::Relaxed),
+            kernels_compiled: c.kernels_compiled.load(Ordering::Relaxed),
+            launches: c.launches.load(Ordering::Relaxed),
+            pool: self.0.pool.stats(),
+        }
+    }
+
+    /// Sets all counters to zero; live memory stays what it is, the peak becomes it.
+    pub fn reset_stats(&self) {
+        let c = &self.0.counters;
+        for counter in [&c.plans_built, &c.plans_reused, &c.kernels_compiled, &c.launches] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        self.0.pool.reset_stats();
+    }
+
+    /// Sets the most bytes that live tensors and a plan together may take; `None` for no limit. A plan that
+    /// would exceed it is refused before it runs.
+    pub fn set_memory_budget(&self, bytes: Option<usize>) {
+        self.0.settings.budget.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
+    }
+
+    /// Switches fusion off or on (on is the default). Off, every op is a kernel of its own: slow, but a
+    /// second opinion.
+    pub fn set_fusion(&self, on: bool) {
+        self.0.settings.fusion.store(on, Ordering::Relaxed);
+    }
+
+    /// Switches the reuse of plans off or on (on is the default).
+    pub fn set_plan_reuse(&self, on: bool) {
+        self.0.settings.plan_reuse.store(on, Ordering::Relaxed);
+    }
+
+    /// Switches trust mode on or off (off is the default): every kernel is compared with the reference
+    /// interpreter on its real inputs, and the first that differs is an [`Error::Verify`].
+    pub fn set_verify(&self, on: bool) {
+        self.0.settings.verify.store(on, Ordering::Relaxed);
+    }
+
+    /// Keeps at most this many plans; the least recently used goes first. The default is 256.
+    pub fn set_plan_capacity(&self, plans: usize) {
+        self.plans().set_capacity(plans);
+    }
+
+    /// How many plans are kept now.
+    pub fn plans_kept(&self) -> usize {
+        self.plans().len()
+    }
+
+    /// Gives pooled memory that no tensor uses back to the system.
+    pub fn trim(&self) {
+        self.0.pool.trim();
+    }
+
+    pub(crate) fn plans(&self) -> std::sync::MutexGuard<'_, PlanCache> {
+        self.0.plans.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A buffer from the pool.
+    pub(crate) fn allocate(&self, bytes: usize) -> Result<Arc<Buffer>> {
+        Pool::take(&self.0.pool, bytes)
+    }
+
+    /// The compiled form of a kernel; equal kernels are compiled once as long as a plan holds them.
+    pub(crate) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<dyn Pipeline>> {
+        let key =
+            (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
+        let lock = || self.0.pipelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(pipeline) = lock().get(&key).and_then(|weak| weak.upgrade()) {
+            return Ok(pipeline);
+        }
+        let pipeline: Arc<dyn Pipeline> = Arc::from(self.0.backend.compile(kernel)?);
+        self.0.counters.kernels_compiled.fetch_add(1, Ordering::Relaxed);
+        let mut pipelines = lock();
+        if pipelines.len() > 4096 {
+            pipelines.retain(|_, weak| weak.strong_count() > 0);
+        }
+        pipelines.insert(key, Arc::downgrade(&pipeline));
+        Ok(pipeline)
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}

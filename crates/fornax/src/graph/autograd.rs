@@ -1,0 +1,1 @@
+//! Autograd: a pass from graph to graph.

@@ -1,0 +1,26 @@
+//! Fornax is a tensor engine that trains and runs neural networks. Ops record; the whole step is known
+//! before it runs, is fused into few kernels, gets its memory planned, and is replayed from a plan cache.
+//!
+//! The rooms in the order in which an expression meets them: [`tensor`], [`graph`], [`realize`],
+//! [`schedule`], [`kernel`], [`device`].
+
+pub mod device;
+pub mod dtype;
+pub mod error;
+pub mod graph;
+pub mod kernel;
+mod plan_cache;
+pub mod random;
+pub mod realize;
+pub mod schedule;
+pub mod scope;
+pub mod tensor;
+pub mod view;
+
+pub use device::{Device, Stats};
+pub use dtype::{DType, Element, Scalar};
+pub use error::{Error, Result};
+pub use random::manual_seed;
+pub use realize::eval;
+pub use scope::scope;
+pub use tensor::{Tensor, checkpoint, no_grad};

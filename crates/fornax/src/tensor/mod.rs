@@ -1,0 +1,378 @@
+//! Stop 1 of the path: tensors. A [`Tensor`] is a handle to a value that may not have been computed yet. Ops
+//! check shapes and dtypes and record; work happens when a value is read or [`crate::eval`] is called.
+//! Composite ops are written here in plain ops; nothing here knows how a device works.
+//!
+//! This file holds the handle and its life: lazy, ready, or overwritten by an optimizer.
+
+use crate::device::{Buffer, Device};
+use crate::dtype::{DType, Element, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::Op;
+use crate::scope::Scope;
+use crate::view::{Dims, numel};
+use rustc_hash::FxHasher;
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// The sources of a lazy tensor.
+pub(crate) type Sources = SmallVec<[Tensor; 3]>;
+
+/// How a tensor is computed: an op and its operands.
+#[derive(Clone)]
+pub(crate) struct Expr {
+    pub op: Op,
+    pub src: Sources,
+}
+
+/// The life of a value.
+pub(crate) enum State {
+    /// Not computed yet.
+    Lazy(Expr),
+    /// A number that becomes a launch argument.
+    Scalar(Scalar),
+    /// In memory. The expression is kept only where a gradient may ask for it.
+    Ready(Arc<Buffer>, Option<Expr>),
+    /// Its memory went to the result of an optimizer step.
+    Moved,
+}
+
+pub(crate) struct Inner {
+    /// Unique for the life of the process.
+    pub id: u64,
+    pub shape: Dims,
+    pub dtype: DType,
+    pub device: Device,
+    pub requires_grad: bool,
+    pub scope: Scope,
+    /// Which recomputed region the tensor was made in; 0 for none.
+    pub region: u32,
+    /// Hash of op, shape and dtype: the tensor's share of a structural key.
+    pub hash: u64,
+    state: Mutex<State>,
+}
+
+/// A lazily computed array of numbers. Cheap to clone, `Send` and `Sync`.
+///
+/// ```
+/// # use fornax::*;
+/// let device = Device::cpu();
+/// let x = Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?;
+/// let y = x.matmul(&x)?.add(1.0)?;               // nothing has run yet
+/// assert_eq!(y.to_vec::<f32>()?, [8.0, 11.0, 16.0, 23.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor(pub(crate) Arc<Inner>);
+
+thread_local! {
+    static GRAD: Cell<bool> = const { Cell::new(true) };
+    static REGION: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `f` without recording gradients: what it makes does not require any.
+pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            GRAD.set(self.0);
+        }
+    }
+    let _restore = Restore(GRAD.replace(false));
+    f()
+}
+
+/// Runs `f` so that what it records is computed again in the backward pass instead of being kept: less memory for
+/// more work. Regions do not nest; an inner one belongs to the outer.
+pub fn checkpoint<R>(f: impl FnOnce() -> R) -> R {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    struct Restore(u32);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            REGION.set(self.0);
+        }
+    }
+    let outer = REGION.get();
+    let region = if outer != 0 { outer } else { NEXT.fetch_add(1, Ordering::Relaxed) as u32 };
+    let _restore = Restore(REGION.replace(region));
+    f()
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn structure_hash(op: &Op, shape: &[usize], dtype: DType) -> u64 {
+    let mut hasher = FxHasher::default();
+    op.hash(&mut hasher);
+    shape.hash(&mut hasher);
+    dtype.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Tensor {
+    fn make(state: State, op: &Op, shape: Dims, dtype: DType, device: &Device, requires_grad: bool) -> Tensor {
+        let hash = structure_hash(op, &shape, dtype);
+        Tensor(Arc::new(Inner {
+            id: next_id(),
+            shape,
+            dtype,
+            device: device.clone(),
+            requires_grad,
+            scope: Scope::current(),
+            region: REGION.get(),
+            hash,
+            state: Mutex::new(state),
+        }))
+    }
+
+    /// Records an op whose operands were checked. The device is the first source's.
+    pub(crate) fn record(op: Op, src: Sources, shape: Dims, dtype: DType) -> Tensor {
+        let device = src[0].device().clone();
+        Tensor::record_on(op, src, shape, dtype, &device)
+    }
+
+    /// Records an op that may have no sources.
+    pub(crate) fn record_on(op: Op, src: Sources, shape: Dims, dtype: DType, device: &Device) -> Tensor {
+        let requires_grad = dtype.is_float() && GRAD.get() && src.iter().any(|s| s.0.requires_grad);
+        let hash_op = op.clone();
+        Tensor::make(State::Lazy(Expr { op, src }), &hash_op, shape, dtype, device, requires_grad)
+    }
+
+    /// A launch argument of shape `[]`.
+    pub(crate) fn scalar_arg(value: Scalar, dtype: DType, device: &Device) -> Tensor {
+        Tensor::make(State::Scalar(value), &Op::Scalar, Dims::new(), dtype, device, false)
+    }
+
+    /// A constant of a formula, shape `[]`; part of the structure, so never for a number that changes.
+    pub(crate) fn literal(value: impl Into<Scalar>, dtype: DType, device: &Device) -> Tensor {
+        let op = Op::Literal(value.into().to_bits(dtype));
+        Tensor::record_on(op, SmallVec::new(), Dims::new(), dtype, device)
+    }
+
+    /// A tensor over memory that holds its value.
+    pub(crate) fn ready(buffer: Arc<Buffer>, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
+        Tensor::make(State::Ready(buffer, None), &Op::Input, shape.into(), dtype, device, false)
+    }
+
+    /// The same value under a new identity: without history, and requiring a gradient or not.
+    pub(crate) fn leaf(&self, requires_grad: bool) -> Tensor {
+        match &*self.state() {
+            State::Ready(buffer, _) => {
+                let state = State::Ready(buffer.clone(), None);
+                Tensor::make(state, &Op::Input, self.0.shape.clone(), self.0.dtype, &self.0.device, requires_grad)
+            }
+            _ => {
+                let expr = Expr { op: Op::Reshape, src: smallvec::smallvec![self.clone()] };
+                let (shape, device) = (self.0.shape.clone(), &self.0.device);
+                Tensor::make(State::Lazy(expr), &Op::Reshape, shape, self.0.dtype, device, requires_grad)
+            }
+        }
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// How this tensor was computed, if it still knows.
+    pub(crate) fn expr(&self) -> Option<Expr> {
+        match &*self.state() {
+            State::Lazy(expr) => Some(expr.clone()),
+            State::Ready(_, expr) => expr.clone(),
+            State::Scalar(_) | State::Moved => None,
+        }
+    }
+
+    /// Stores the computed value. History is dropped unless a gradient may ask for it.
+    pub(crate) fn set_ready(&self, buffer: Arc<Buffer>) {
+        let mut state = self.state();
+        let old = std::mem::replace(&mut *state, State::Moved);
+        let history = match old {
+            State::Lazy(expr) if self.0.requires_grad => (Some(expr), None),
+            State::Lazy(expr) => (None, Some(expr)),
+            _ => (None, None),
+        };
+        *state = State::Ready(buffer, history.0);
+        drop(state);
+        drop(history.1);
+    }
+
+    /// Takes the memory away; whoever evaluates this tensor later gets [`Error::Stale`].
+    pub(crate) fn set_moved(&self) {
+        *self.state() = State::Moved;
+    }
+
+    /// The memory, if the value is computed.
+    pub(crate) fn buffer(&self) -> Option<Arc<Buffer>> {
+        match &*self.state() {
+            State::Ready(buffer, _) => Some(buffer.clone()),
+            _ => None,
+        }
+    }
+
+    /// The sizes of the axes.
+    pub fn shape(&self) -> &[usize] {
+        &self.0.shape
+    }
+
+    /// How many axes.
+    pub fn rank(&self) -> usize {
+        self.0.shape.len()
+    }
+
+    /// How many elements.
+    pub fn numel(&self) -> usize {
+        numel(&self.0.shape)
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Where it lives.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// A number that no other tensor of this process has.
+    pub fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    /// Whether `backward` reaches this tensor.
+    pub fn requires_grad(&self) -> bool {
+        self.0.requires_grad
+    }
+
+    /// The same value as a leaf whose gradient `backward` will report.
+    pub fn variable(&self) -> Result<Tensor> {
+        if !self.dtype().is_float() {
+            return Err(Error::DType {
+                op: "variable",
+                detail: format!("{} has no gradient; only floats do", self.dtype()),
+            });
+        }
+        Ok(self.leaf(true))
+    }
+
+    /// The same value, cut off from its history.
+    pub fn detach(&self) -> Tensor {
+        self.leaf(false)
+    }
+
+    /// Whether the value is in memory already.
+    pub fn is_ready(&self) -> bool {
+        matches!(&*self.state(), State::Ready(..))
+    }
+
+    /// Computes the value now, if it is not computed yet.
+    pub fn eval(&self) -> Result<()> {
+        crate::realize::eval(&[self])
+    }
+
+    /// The plan that would compute this value: kernels, memory, work. Prints readably.
+    pub fn plan(&self) -> Result<Arc<crate::schedule::Plan>> {
+        crate::realize::plan(&[self])
+    }
+
+    /// The value as row-major bytes, native endian. Evaluates it.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.eval()?;
+        let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
+        let mut bytes = vec![0; self.numel() * self.dtype().size()];
+        self.device().0.backend.download(buffer.memory(), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The elements, row-major. Evaluates them; the Rust type must match the dtype.
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if T::DTYPE != self.dtype() {
+            return Err(Error::WrongType { op: "to_vec", have: self.dtype(), want: T::DTYPE });
+        }
+        Ok(T::from_bytes(&self.to_bytes()?))
+    }
+
+    /// The only element of a tensor of one. Evaluates it.
+    pub fn item<T: Element>(&self) -> Result<T> {
+        if self.numel() != 1 {
+            return Err(Error::Shape {
+                op: "item",
+                detail: format!("{:?} has {} elements, not one; reduce it first", self.shape(), self.numel()),
+            });
+        }
+        if T::DTYPE != self.dtype() {
+            return Err(Error::WrongType { op: "item", have: self.dtype(), want: T::DTYPE });
+        }
+        Ok(self.to_vec::<T>()?[0])
+    }
+
+    /// A tensor of these bytes (row-major, native endian).
+    pub fn from_bytes(bytes: &[u8], shape: &[usize], dtype: DType, device: &Device) -> Result<Tensor> {
+        let want = checked_numel("from_bytes", shape)?.checked_mul(dtype.size());
+        if want != Some(bytes.len()) {
+            return Err(Error::Shape {
+                op: "from_bytes",
+                detail: format!("{} bytes do not fill {shape:?} of {dtype}", bytes.len()),
+            });
+        }
+        let buffer = device.allocate(bytes.len())?;
+        device.0.backend.upload(buffer.memory(), bytes)?;
+        Ok(Tensor::ready(buffer, shape, dtype, device))
+    }
+
+    /// A tensor of these elements, row-major.
+    pub fn from_slice<T: Element>(data: &[T], shape: &[usize], device: &Device) -> Result<Tensor> {
+        if checked_numel("from_slice", shape)? != data.len() {
+            return Err(Error::Shape {
+                op: "from_slice",
+                detail: format!("{} elements do not fill {shape:?}", data.len()),
+            });
+        }
+        Tensor::from_bytes(&T::to_bytes(data), shape, T::DTYPE, device)
+    }
+}
+
+/// The number of elements of a shape that a user gave; too many to count is an error.
+pub(crate) fn checked_numel(op: &'static str, shape: &[usize]) -> Result<usize> {
+    shape
+        .iter()
+        .try_fold(1usize, |n, &d| n.checked_mul(d))
+        .filter(|&n| n <= isize::MAX as usize / 8)
+        .ok_or_else(|| Error::Shape { op, detail: format!("{shape:?} has more elements than can be addressed") })
+}
+
+impl std::fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = match &*self.state() {
+            State::Lazy(expr) => format!("lazy {}", expr.op.name()),
+            State::Scalar(value) => format!("{value:?}"),
+            State::Ready(..) => "ready".into(),
+            State::Moved => "overwritten".into(),
+        };
+        write!(f, "Tensor({:?} {} on {}, {state})", self.shape(), self.dtype(), self.device())
+    }
+}
+
+impl Drop for Inner {
+    /// Long chains are taken apart in a loop; the default would recurse once per op and overflow the stack.
+    fn drop(&mut self) {
+        fn take(state: &mut Mutex<State>, stack: &mut Vec<Tensor>) {
+            let state = state.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
+            match state {
+                State::Lazy(expr) | State::Ready(_, Some(expr)) => stack.extend(expr.src.drain(..)),
+                _ => {}
+            }
+        }
+        let mut stack = Vec::new();
+        take(&mut self.state, &mut stack);
+        while let Some(tensor) = stack.pop() {
+            if let Some(mut inner) = Arc::into_inner(tensor.0) {
+                take(&mut inner.state, &mut stack);
+            }
+        }
+    }
+}
