@@ -4,6 +4,7 @@
 //! The rooms in the order in which an expression meets them: [`tensor`], [`graph`], [`realize`],
 //! [`schedule`], [`kernel`], [`device`].
 
+mod asked;
 pub mod device;
 pub mod dtype;
 pub mod error;
@@ -15,6 +16,7 @@ pub mod realize;
 pub mod schedule;
 pub mod scope;
 pub mod tensor;
+mod verify;
 pub mod view;
 
 pub use device::{Device, Stats};

@@ -1,149 +1,179 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
-use crate::device::Buffer;
+use crate::asked::Asked;
+use crate::device::{Buffer, Device, Launch};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Node, NodeId, Op};
-use crate::plan_cache::Key;
-use crate::schedule::Plan;
-use crate::tensor::{Expr, State, Tensor};
-use rustc_hash::FxHashMap;
+use crate::schedule::{Place, Plan, Request, schedule};
+use crate::tensor::Tensor;
+use crate::verify;
+use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Computes tensors together, in one plan. Those that are computed already cost nothing.
+///
+/// ```
+/// # use fornax::*;
+/// let x = Tensor::arange(0, 4, 1, DType::F32, &Device::cpu())?;
+/// let (sum, max) = (x.sum_all()?, x.max_all()?);
+/// eval(&[&sum, &max])?;
+/// assert_eq!((sum.item::<f32>()?, max.item::<f32>()?), (6.0, 3.0));
+/// # Ok::<(), Error>(())
+/// ```
 pub fn eval(targets: &[&Tensor]) -> Result<()> {
-    let targets: Vec<&Tensor> = targets.iter().copied().filter(|t| !t.is_ready()).collect();
-    let Some(first) = targets.first() else { return Ok(()) };
-    let device = first.device().clone();
-    let asked = Asked::collect(&targets)?;
-    let graph = asked.graph();
-    let mut inputs = vec![];
-    for (id, buffer) in &asked.inputs {
-        let node = graph.node(*id);
-        let mut bytes = vec![0u8; node.numel() * node.dtype.size()];
-        device.0.backend.download(buffer.memory(), &mut bytes)?;
-        inputs.push((*id, bytes));
+    eval_donating(targets, &[])
+}
+
+/// Computes tensors; target `i` of a pair `(i, old)` may overwrite the memory of `old`, which is then gone. It
+/// does so only if nobody else holds `old`: the caller may hold two handles, itself and through a parameter.
+pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)]) -> Result<()> {
+    let Some(device) = one_device(targets)? else { return Ok(()) };
+    let mut lazy: Vec<&Tensor> = Vec::with_capacity(targets.len());
+    let mut position = vec![usize::MAX; targets.len()];
+    for (i, target) in targets.iter().enumerate() {
+        if !target.is_ready() {
+            position[i] = lazy.len();
+            lazy.push(target);
+        }
     }
-    let outputs = crate::graph::interpret::interpret(&graph, &inputs, &asked.scalars)?;
-    for (target, bytes) in targets.iter().zip(outputs) {
-        let buffer = device.allocate(bytes.len())?;
-        device.0.backend.upload(buffer.memory(), &bytes)?;
-        target.set_ready(buffer);
+    if lazy.is_empty() {
+        return Ok(());
+    }
+    let salt = donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
+    let asked = Asked::collect(&lazy, salt)?;
+    let handles = if donations.is_empty() { vec![] } else { asked.handles() };
+    let offers: Vec<(usize, usize, &Tensor)> = donations
+        .iter()
+        .filter(|(i, _)| position[*i] != usize::MAX)
+        .filter_map(|(i, old)| asked.input_of(old).map(|input| (position[*i], input, *old)))
+        .collect();
+    let plan = find_or_build(&device, &asked, &offers)?;
+
+    let mut free = vec![false; asked.inputs.len()];
+    for (_, input, old) in &offers {
+        free[*input] = Arc::strong_count(&old.0) <= handles[*input] + 2;
+    }
+    let inputs: Vec<&Arc<Buffer>> = asked.inputs.iter().map(|(_, buffer)| buffer).collect();
+    let scalars: Vec<Scalar> = asked.scalars.iter().map(|(_, value)| *value).collect();
+    let outputs = launch(&device, &plan, &inputs, &scalars, &free)?;
+    for (target, &answer) in lazy.iter().zip(&plan.answers) {
+        target.set_ready(outputs[answer].clone());
+    }
+    for (_, input, old) in &offers {
+        if plan.outputs.iter().any(|o| o.takes == Some(*input)) && free[*input] {
+            old.set_moved();
+        }
     }
     Ok(())
 }
 
 /// The plan that would compute these tensors together.
-pub fn plan(_targets: &[&Tensor]) -> Result<Arc<Plan>> {
-    Err(Error::Internal("no plans yet".into()))
+pub fn plan(targets: &[&Tensor]) -> Result<Arc<Plan>> {
+    let device = one_device(targets)?.ok_or_else(|| Error::Argument {
+        op: "plan",
+        detail: "no tensor was given; name at least one".into(),
+    })?;
+    find_or_build(&device, &Asked::collect(targets, 0)?, &[])
 }
 
-/// What a set of targets needs, in topological order; made anew for every evaluation, so it is lean.
-pub(crate) struct Asked {
-    pub key: Key,
-    /// Every tensor reached, sources first, with its sources' positions.
-    nodes: Vec<(Tensor, Option<Expr>, smallvec::SmallVec<[u32; 3]>)>,
-    outputs: Vec<u32>,
-    /// Memories that are read, in order of appearance.
-    pub inputs: Vec<(NodeId, Arc<Buffer>)>,
-    /// Launch arguments, in order of appearance.
-    pub scalars: Vec<(NodeId, Scalar)>,
-}
-
-/// Mixes one word into a running hash (the constants of splitmix64 and murmur3).
-fn mix(state: u64, word: u64) -> u64 {
-    let x = (state ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (x >> 32)
-}
-
-impl Asked {
-    /// Walks from the targets to data and scalars, numbering tensors and hashing their structure.
-    pub fn collect(targets: &[&Tensor]) -> Result<Asked> {
-        let mut asked = Asked { key: 0, nodes: vec![], outputs: vec![], inputs: vec![], scalars: vec![] };
-        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
-        let (mut high, mut low) = (0x243F_6A88_85A3_08D3u64, 0x1319_8A2E_0370_7344u64);
-        // A tensor is pushed once to be expanded and, if it has sources, stays until they are numbered.
-        let mut stack: Vec<(Tensor, Option<Expr>)> = vec![];
-        for &target in targets {
-            stack.push((target.clone(), None));
-            while let Some((tensor, expr)) = stack.pop() {
-                if known.contains_key(&tensor.id()) {
-                    continue;
-                }
-                let id = NodeId(asked.nodes.len() as u32);
-                let expr = match expr {
-                    Some(expr) => Some(expr),
-                    None => match &*tensor.state() {
-                        State::Lazy(expr) => Some(expr.clone()),
-                        State::Ready(buffer, _) => {
-                            asked.inputs.push((id, buffer.clone()));
-                            None
-                        }
-                        State::Scalar(value) => {
-                            asked.scalars.push((id, *value));
-                            None
-                        }
-                        State::Moved => return Err(Error::Stale { op: "eval" }),
-                    },
-                };
-                let mut src = smallvec::SmallVec::new();
-                let mut hash = tensor.0.hash;
-                if let Some(expr) = &expr {
-                    let mut waiting = false;
-                    for source in &expr.src {
-                        match known.get(&source.id()) {
-                            Some(&at) => {
-                                src.push(at);
-                                hash = mix(hash, at as u64 + 1);
-                            }
-                            None if waiting => stack.push((source.clone(), None)),
-                            None => {
-                                waiting = true;
-                                stack.push((tensor.clone(), Some(expr.clone())));
-                                stack.push((source.clone(), None));
-                            }
-                        }
-                    }
-                    if waiting {
-                        continue;
-                    }
-                } else if tensor.is_ready() {
-                    hash = mix(hash, u64::MAX);
-                }
-                high = mix(high, hash);
-                low = mix(low.rotate_left(17), hash ^ 0x5851_F42D_4C95_7F2D);
-                known.insert(tensor.id(), id.0);
-                asked.nodes.push((tensor, expr, src));
-            }
-            let at = known[&target.id()];
-            asked.outputs.push(at);
-            high = mix(high, at as u64);
-        }
-        low = mix(low, asked.nodes.len() as u64);
-        asked.key = (high as u128) << 64 | low as u128;
-        Ok(asked)
+fn one_device(targets: &[&Tensor]) -> Result<Option<Device>> {
+    let Some(first) = targets.first() else { return Ok(None) };
+    match targets.iter().find(|t| t.device() != first.device()) {
+        None => Ok(Some(first.device().clone())),
+        Some(other) => Err(Error::DeviceMismatch {
+            op: "eval",
+            left: first.device().name(),
+            right: other.device().name(),
+        }),
     }
+}
 
-    /// The same as a graph of its own, for the scheduler. Node i of `nodes` need not be node i of the graph:
-    /// equal nodes are one there. Inputs and scalars keep their order of appearance.
-    pub fn graph(&self) -> Graph {
-        let mut graph = Graph::default();
-        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for (tensor, expr, src) in &self.nodes {
-            let op = match expr {
-                Some(expr) => expr.op.clone(),
-                None if tensor.is_ready() => Op::Input,
-                None => Op::Scalar,
-            };
-            let node = Node {
-                op,
-                src: src.iter().map(|&s| ids[s as usize]).collect(),
-                shape: tensor.0.shape.clone(),
-                dtype: tensor.dtype(),
-            };
-            ids.push(graph.add(node, tensor.0.scope));
+/// Key, cache, and on a miss: schedule and compile.
+fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tensor)]) -> Result<Arc<Plan>> {
+    let settings = &device.0.settings;
+    let (fusion, reuse) = (settings.fusion.load(Relaxed), settings.plan_reuse.load(Relaxed));
+    let key = asked.key ^ fusion as u128;
+    if reuse {
+        if let Some(plan) = device.plans().get(key) {
+            device.0.counters.plans_reused.fetch_add(1, Relaxed);
+            return Ok(plan);
         }
-        graph.outputs = self.outputs.iter().map(|&o| ids[o as usize]).collect();
-        graph
     }
+    let form = asked.graph();
+    let donations: Vec<(usize, usize)> = offers.iter().map(|(output, input, _)| (*output, *input)).collect();
+    let mut plan = schedule(&Request {
+        graph: &form.graph,
+        inputs: &form.inputs,
+        scalars: &form.scalars,
+        donations: &donations,
+        fusion,
+    })?;
+    for step in &mut plan.steps {
+        step.pipeline = Some(device.pipeline(&step.kernel)?);
+    }
+    device.0.counters.plans_built.fetch_add(1, Relaxed);
+    let plan = Arc::new(plan);
+    if reuse {
+        device.plans().insert(key, plan.clone());
+    }
+    Ok(plan)
+}
+
+/// Gives every place its memory and runs the kernels.
+fn launch(
+    device: &Device,
+    plan: &Plan,
+    inputs: &[&Arc<Buffer>],
+    scalars: &[Scalar],
+    free: &[bool],
+) -> Result<Vec<Arc<Buffer>>> {
+    let taken = |input: Option<usize>| input.filter(|&i| free[i]);
+    check_budget(device, plan)?;
+    let mut outputs = Vec::with_capacity(plan.outputs.len());
+    for output in &plan.outputs {
+        outputs.push(match taken(output.takes) {
+            Some(input) => inputs[input].clone(),
+            None => device.allocate(output.bytes)?,
+        });
+    }
+    let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
+    let memory = |place: &Place| match *place {
+        Place::Input(i) => inputs[i].memory(),
+        Place::Output(i) => outputs[i].memory(),
+        Place::Slot(i) => slots[i].memory(),
+    };
+    let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len());
+    for step in &plan.steps {
+        let Some(pipeline) = &step.pipeline else {
+            return Err(Error::Internal("a plan without pipelines was launched".into()));
+        };
+        batch.push(Launch {
+            kernel: &step.kernel,
+            pipeline: &**pipeline,
+            reads: step.reads.iter().map(memory).collect(),
+            writes: step.writes.iter().map(memory).collect(),
+            args: step.args.iter().map(|&a| scalars[a]).collect::<SmallVec<_>>(),
+        });
+    }
+    if device.0.settings.verify.load(Relaxed) {
+        verify::launch(device, plan, &batch, scalars)?;
+    } else {
+        device.0.backend.launch(&batch)?;
+    }
+    device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
+    drop(batch);
+    Ok(outputs)
+}
+
+fn check_budget(device: &Device, plan: &Plan) -> Result<()> {
+    let budget = device.0.settings.budget.load(Relaxed);
+    if budget == usize::MAX {
+        return Ok(());
+    }
+    let peak = device.0.pool.stats().live_bytes as usize + plan.temporary_bytes() + plan.output_bytes();
+    if peak > budget {
+        return Err(Error::Budget { peak, budget, largest: plan.largest() });
+    }
+    Ok(())
 }

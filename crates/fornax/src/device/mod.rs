@@ -6,7 +6,9 @@
 pub mod cpu;
 mod pool;
 
+
 pub use pool::{Buffer, PoolStats};
+pub(crate) use pool::size_class;
 
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};

@@ -168,7 +168,8 @@ pub enum Op {
     Slice(SmallVec<[Range; 6]>),
     /// Zeros before and after every axis.
     Pad(SmallVec<[(usize, usize); 6]>),
-    /// The first source, evaluated only after the second: recomputation waits for the gradient with it.
+    /// The first source, evaluated only after the second: recomputation waits for the gradient with it. Fusion
+    /// stops here, so `After(x, x)` is a fence.
     After,
 
     // The rest.

@@ -1,4 +1,47 @@
-//! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory.
+//! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory. The
+//! passes, in order: `simplify`, `edges`, `fuse`, `lower`, `batch`, `memory`. Nothing here knows how a device
+//! runs a kernel.
 
-/// A finished plan.
-pub struct Plan {}
+mod batch;
+mod edges;
+mod fuse;
+mod lower;
+mod memory;
+mod plan;
+mod simplify;
+mod space;
+
+pub use plan::{Place, Plan, Step};
+
+use crate::error::Result;
+use crate::graph::{Graph, NodeId};
+
+/// What the scheduler is asked for.
+pub(crate) struct Request<'a> {
+    /// The values wanted, as the user recorded them.
+    pub graph: &'a Graph,
+    /// Data nodes, in the order in which memories will be given at launch.
+    pub inputs: &'a [NodeId],
+    /// Scalar nodes, in the order in which numbers will be given at launch.
+    pub scalars: &'a [NodeId],
+    /// (output number, input number): the output may overwrite the input.
+    pub donations: &'a [(usize, usize)],
+    /// Whether to fuse.
+    pub fusion: bool,
+}
+
+/// Builds a plan; pipelines are still to be compiled.
+pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
+    let (graph, map) = simplify::simplify(request.graph);
+    let edges = edges::Edges::new(&graph);
+    let groups = fuse::fuse(&graph, &edges, request.fusion);
+    let mut kernels = vec![];
+    for group in groups.iter().filter(|g| g.space.numel() > 0) {
+        kernels.push(lower::lower(&graph, &edges, group)?);
+    }
+    let inputs: Vec<Option<NodeId>> = request.inputs.iter().map(|i| map[i.index()]).collect();
+    let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
+    let kernels = if request.fusion { batch::batch(kernels, &graph.outputs, &donated) } else { kernels };
+    let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
+    memory::place(graph, kernels, &inputs, &scalars, &donated)
+}

@@ -113,6 +113,13 @@ fn structure_hash(op: &Op, shape: &[usize], dtype: DType) -> u64 {
     hasher.finish()
 }
 
+impl Inner {
+    /// The tensor's share of a structural key once it is data.
+    pub(crate) fn data_hash(&self) -> u64 {
+        structure_hash(&Op::Input, &self.shape, self.dtype)
+    }
+}
+
 impl Tensor {
     fn make(state: State, op: &Op, shape: Dims, dtype: DType, device: &Device, requires_grad: bool) -> Tensor {
         let hash = structure_hash(op, &shape, dtype);
@@ -262,6 +269,12 @@ impl Tensor {
     /// The same value, cut off from its history.
     pub fn detach(&self) -> Tensor {
         self.leaf(false)
+    }
+
+    /// The same value where fusion stops: what uses it finds it in memory.
+    pub(crate) fn fence(&self) -> Tensor {
+        let src = smallvec::smallvec![self.clone(), self.clone()];
+        Tensor::record(Op::After, src, self.0.shape.clone(), self.0.dtype)
     }
 
     /// Whether the value is in memory already.

@@ -1,0 +1,240 @@
+//! Kernels that can share a launch, and outputs that can overwrite an input: an optimizer step over a hundred
+//! parameters becomes one kernel with a hundred segments that works in place.
+
+use super::lower::Lowered;
+use crate::graph::{Graph, NodeId};
+use crate::kernel::{Body, Inst, Loop, Source};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// An output that takes over the memory of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Donation {
+    pub output: NodeId,
+    pub input: NodeId,
+}
+
+/// Who must run before whom: producers before users, and readers of an overwritten input before its writer.
+struct Order {
+    before: Vec<Vec<usize>>,
+    /// Per kernel a bit for every kernel that must run before it, directly or not.
+    ancestors: Vec<Vec<u64>>,
+}
+
+impl Order {
+    /// `None` if the kernels wait for each other in a circle.
+    fn new(kernels: &[Lowered], donated: &[Donation]) -> Option<Order> {
+        let writer: FxHashMap<NodeId, usize> =
+            kernels.iter().enumerate().flat_map(|(i, k)| k.writes.iter().map(move |&n| (n, i))).collect();
+        let mut before: Vec<Vec<usize>> = kernels
+            .iter()
+            .enumerate()
+            .map(|(i, k)| {
+                let needs = k.reads.iter().chain(&k.after).filter_map(|n| writer.get(n)).copied();
+                needs.filter(|&w| w != i).collect()
+            })
+            .collect();
+        for donation in donated {
+            let Some(&last) = writer.get(&donation.output) else { continue };
+            for (i, k) in kernels.iter().enumerate() {
+                if i != last && k.reads.contains(&donation.input) {
+                    before[last].push(i);
+                }
+            }
+        }
+        for list in &mut before {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let words = kernels.len().div_ceil(64);
+        let mut order = Order { before, ancestors: vec![vec![0; words]; kernels.len()] };
+        let sequence = order.sequence()?;
+        for at in sequence {
+            let mut bits = vec![0u64; words];
+            for &b in &order.before[at] {
+                bits[b / 64] |= 1 << (b % 64);
+                bits.iter_mut().zip(&order.ancestors[b]).for_each(|(x, y)| *x |= y);
+            }
+            order.ancestors[at] = bits;
+        }
+        Some(order)
+    }
+
+    /// An order that keeps close to the kernels' numbers, or `None` if there is none.
+    fn sequence(&self) -> Option<Vec<usize>> {
+        let mut waiting: Vec<usize> = self.before.iter().map(Vec::len).collect();
+        let mut users: Vec<Vec<usize>> = vec![vec![]; self.before.len()];
+        for (at, list) in self.before.iter().enumerate() {
+            list.iter().for_each(|&b| users[b].push(at));
+        }
+        let mut ready: std::collections::BinaryHeap<_> =
+            (0..waiting.len()).filter(|&i| waiting[i] == 0).map(std::cmp::Reverse).collect();
+        let mut sequence = Vec::with_capacity(waiting.len());
+        while let Some(std::cmp::Reverse(at)) = ready.pop() {
+            sequence.push(at);
+            for &user in &users[at] {
+                waiting[user] -= 1;
+                if waiting[user] == 0 {
+                    ready.push(std::cmp::Reverse(user));
+                }
+            }
+        }
+        (sequence.len() == waiting.len()).then_some(sequence)
+    }
+
+    fn precedes(&self, a: usize, b: usize) -> bool {
+        self.ancestors[b][a / 64] >> (a % 64) & 1 == 1
+    }
+}
+
+/// Finds the outputs that can overwrite the input offered to them, and tells their kernels.
+pub(super) fn donate(
+    graph: &Graph,
+    inputs: &[Option<NodeId>],
+    offers: &[(usize, usize)],
+    kernels: &mut [Lowered],
+) -> Vec<Donation> {
+    let mut donated = vec![];
+    let mut taken: FxHashSet<NodeId> = FxHashSet::default();
+    let writer: FxHashMap<NodeId, (usize, usize)> = kernels
+        .iter()
+        .enumerate()
+        .flat_map(|(i, k)| k.writes.iter().enumerate().map(move |(w, &n)| (n, (i, w))))
+        .collect();
+    let mut readers: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+    for (i, k) in kernels.iter().enumerate() {
+        k.reads.iter().for_each(|&n| readers.entry(n).or_default().push(i));
+    }
+    let Some(order) = Order::new(kernels, &[]) else { return donated };
+    for &(output, input) in offers {
+        let (output, Some(input)) = (graph.outputs[output], inputs[input]) else { continue };
+        let Some(&(at, write)) = writer.get(&output) else { continue };
+        let Some(read) = kernels[at].reads.iter().position(|&n| n == input) else { continue };
+        let kernel = &kernels[at].kernel;
+        let Body::Loop(body) = &kernel.body else { continue };
+        let fits = kernel.reads[read] == kernel.writes[write] && point_by_point(body, write, read);
+        let last = readers[&input].iter().all(|&r| r == at || !order.precedes(at, r));
+        if fits && last && taken.insert(input) && taken.insert(output) {
+            kernels[at].kernel.in_place.push((write, read));
+            donated.push(Donation { output, input });
+        }
+    }
+    // Readers of one parameter may wait for the writer of another: then nothing is overwritten.
+    if Order::new(kernels, &donated).is_none() {
+        kernels.iter_mut().for_each(|k| k.kernel.in_place.clear());
+        donated.clear();
+    }
+    donated
+}
+
+/// Whether each point of the space reads from `read` only the address that it writes to `write`.
+fn point_by_point(body: &Loop, write: usize, read: usize) -> bool {
+    body.segments.iter().all(|segment| {
+        let store = segment.stores.iter().find(|s| s.write == write);
+        let plain = |index: usize| {
+            !body.program.iter().any(|i| matches!(i.inst, Inst::Gather { load, .. } if load == index))
+        };
+        segment.loads.iter().enumerate().all(|(i, load)| {
+            load.source != Source::Memory(read)
+                || (plain(i) && store.is_some_and(|s| s.view == load.view && s.view.is_contiguous()))
+        })
+    }) && !body.reduced.contains(&true)
+}
+
+/// Joins independent kernels with equal programs into launches with several segments, and puts everything in
+/// order. Joined are kernels whose results all leave the plan (parameter updates), and reductions of what
+/// those read (gradient norms): joining others would keep temporaries alive.
+pub(super) fn batch(mut kernels: Vec<Lowered>, outputs: &[NodeId], donated: &[Donation]) -> Vec<Lowered> {
+    let outputs: FxHashSet<NodeId> = outputs.iter().copied().collect();
+    let is_update = |k: &Lowered| k.writes.iter().all(|w| outputs.contains(w));
+    let read_by_updates: FxHashSet<NodeId> =
+        kernels.iter().filter(|k| is_update(k)).flat_map(|k| k.reads.iter().copied()).collect();
+    let mut buckets: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+    let mut keys = vec![];
+    for (at, k) in kernels.iter().enumerate() {
+        let Body::Loop(body) = &k.kernel.body else { continue };
+        let reduces = body.reduced.contains(&true)
+            && k.kernel.work.bytes_written * 16 < k.kernel.work.bytes_read
+            && k.reads.iter().all(|r| read_by_updates.contains(r));
+        if body.segments.len() == 1 && (is_update(k) && !body.reduced.contains(&true) || reduces) {
+            let key = program_key(k, body);
+            let bucket = buckets.entry(key.clone()).or_default();
+            if bucket.is_empty() {
+                keys.push(key);
+            }
+            bucket.push(at);
+        }
+    }
+    let mut gone = vec![false; kernels.len()];
+    for key in keys {
+        let bucket = &buckets[&key];
+        if bucket.len() < 2 {
+            continue;
+        }
+        // Joining one bucket can order the members of another, so look anew each time.
+        let alive: Vec<usize> = (0..kernels.len()).filter(|&i| !gone[i]).collect();
+        let position: FxHashMap<usize, usize> = alive.iter().enumerate().map(|(p, &i)| (i, p)).collect();
+        let present: Vec<Lowered> = alive.iter().map(|&i| kernels[i].clone()).collect();
+        let Some(order) = Order::new(&present, donated) else { break };
+        let mut joined: Vec<usize> = vec![bucket[0]];
+        for &next in &bucket[1..] {
+            let independent = |&other: &usize| {
+                let (a, b) = (position[&other], position[&next]);
+                !order.precedes(a, b) && !order.precedes(b, a)
+            };
+            if joined.iter().all(independent) {
+                joined.push(next);
+            }
+        }
+        for &other in &joined[1..] {
+            let from = kernels[other].clone();
+            append(&mut kernels[joined[0]], from);
+            gone[other] = true;
+        }
+    }
+    let mut kernels: Vec<Lowered> =
+        kernels.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(k, _)| k).collect();
+    match Order::new(&kernels, donated).and_then(|order| order.sequence()) {
+        Some(sequence) => {
+            let mut slots: Vec<Option<Lowered>> = kernels.drain(..).map(Some).collect();
+            sequence.into_iter().filter_map(|at| slots[at].take()).collect()
+        }
+        None => kernels,
+    }
+}
+
+/// What must be equal for two loops to be segments of one: everything but sizes and addresses.
+fn program_key(k: &Lowered, body: &Loop) -> impl Clone + std::hash::Hash + Eq + use<> {
+    let sources: Vec<Source> = body.segments[0].loads.iter().map(|l| l.source).collect();
+    let stores: Vec<usize> = body.segments[0].stores.iter().map(|s| s.write).collect();
+    let dtypes: Vec<_> = k.kernel.reads.iter().chain(&k.kernel.writes).map(|p| p.dtype).collect();
+    let program = (body.program.clone(), body.stores.clone(), body.segments[0].dims.len());
+    (program, body.reduced.clone(), sources, stores, dtypes, k.kernel.in_place.clone(), k.args.clone())
+}
+
+/// Adds the segment of `from` to `into`.
+fn append(into: &mut Lowered, from: Lowered) {
+    let (reads, writes) = (into.kernel.reads.len(), into.kernel.writes.len());
+    let (Body::Loop(to), Body::Loop(body)) = (&mut into.kernel.body, from.kernel.body) else { return };
+    for mut segment in body.segments {
+        for load in &mut segment.loads {
+            if let Source::Memory(read) = &mut load.source {
+                *read += reads;
+            }
+        }
+        segment.stores.iter_mut().for_each(|s| s.write += writes);
+        to.segments.push(segment);
+    }
+    into.kernel.in_place.extend(from.kernel.in_place.iter().map(|&(w, r)| (w + writes, r + reads)));
+    into.kernel.reads.extend(from.kernel.reads);
+    into.kernel.writes.extend(from.kernel.writes);
+    into.kernel.work.bytes_read += from.kernel.work.bytes_read;
+    into.kernel.work.bytes_written += from.kernel.work.bytes_written;
+    into.kernel.work.ops += from.kernel.work.ops;
+    let name = into.kernel.label.split(' ').next().unwrap_or_default().to_string();
+    let dtype = into.kernel.writes[0].dtype;
+    let segments = to.segments.len();
+    into.kernel.label = format!("{name} {dtype} {segments} segments");
+    into.reads.extend(from.reads);
+    into.writes.extend(from.writes);
+    into.after.extend(from.after);
+}

@@ -1,0 +1,591 @@
+//! Fusion: which nodes are computed together. Every computed node starts as a group of its own; groups merge
+//! along the edges between them while one iteration space can hold both and no cycle arises. Then values that
+//! are cheaper to compute again than to store are cloned into the groups that use them.
+
+use super::edges::{Class, Edge, Edges};
+use super::space::{Role, Space};
+use crate::graph::{Graph, NodeId, Op};
+use crate::view::View;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The most nodes of one kernel; longer chains become several kernels.
+const MAX_NODES: usize = 1000;
+/// The most full-size operands, beside the product, that an epilogue reads.
+const MAX_EPILOGUE_LOADS: usize = 2;
+/// The most ops that are computed again to spare a store and a load.
+const MAX_RECOMPUTE: usize = 24;
+
+/// What a group becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Loop,
+    MatMul,
+    Opaque,
+}
+
+/// Nodes that are computed together.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub kind: Kind,
+    pub space: Space,
+    /// Members, in topological order.
+    pub nodes: Vec<NodeId>,
+    /// Members of other groups that are computed here again.
+    pub clones: FxHashSet<NodeId>,
+    /// Values that lie in memory when the group has run.
+    pub stored: Vec<NodeId>,
+}
+
+impl Group {
+    /// Whether the value is made in this group (and need not be loaded).
+    pub fn computes(&self, id: NodeId) -> bool {
+        self.nodes.binary_search(&id).is_ok() || self.clones.contains(&id)
+    }
+}
+
+/// A set of group numbers.
+type Bits = Vec<u64>;
+
+fn has(bits: &Bits, at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
+}
+
+fn put(bits: &mut Bits, at: usize) {
+    bits[at / 64] |= 1 << (at % 64);
+}
+
+struct Fuser<'a> {
+    graph: &'a Graph,
+    edges: &'a Edges,
+    groups: Vec<Option<Group>>,
+    /// Per node its group; `usize::MAX` for nodes that are not computed.
+    of: Vec<usize>,
+    /// Per group all groups it depends on, directly or not.
+    ancestors: Vec<Bits>,
+}
+
+/// Forms the groups of a graph. Without `fusion` every node is its own.
+pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Vec<Group> {
+    let mut fuser = Fuser::new(graph, edges);
+    if fusion {
+        fuser.epilogues();
+        for _ in 0..3 {
+            let before = fuser.count();
+            fuser.into_consumers();
+            fuser.into_producers();
+            if fuser.count() == before {
+                break;
+            }
+        }
+        fuser.siblings();
+    }
+    fuser.attention_families();
+    let mut groups: Vec<Group> = fuser.groups.into_iter().flatten().collect();
+    if fusion {
+        recompute(graph, edges, &mut groups);
+    }
+    order(graph, edges, groups)
+}
+
+impl<'a> Fuser<'a> {
+    fn new(graph: &'a Graph, edges: &'a Edges) -> Self {
+        let mut groups = vec![];
+        let mut of = vec![usize::MAX; graph.len()];
+        for (id, node) in graph.iter() {
+            let (kind, space) = match (edges.class[id.index()], &node.op) {
+                (Class::Element, _) => (Kind::Loop, Space::map(&node.shape)),
+                (Class::Reduce, Op::Reduce(_, axes)) => {
+                    (Kind::Loop, Space::reduction(&graph.node(node.src[0]).shape, axes))
+                }
+                (Class::MatMul, _) => (Kind::MatMul, Space::exact(&node.shape)),
+                (Class::Opaque, _) => (Kind::Opaque, Space::exact(&node.shape)),
+                _ => continue,
+            };
+            of[id.index()] = groups.len();
+            let (clones, stored) = (FxHashSet::default(), vec![]);
+            groups.push(Some(Group { kind, space, nodes: vec![id], clones, stored }));
+        }
+        let words = groups.len().div_ceil(64);
+        let mut ancestors: Vec<Bits> = Vec::with_capacity(groups.len());
+        for group in groups.iter().flatten() {
+            let mut bits = vec![0; words];
+            for before in depends(edges, group.nodes[0]) {
+                let at = of[before.index()];
+                if at != usize::MAX {
+                    bits.iter_mut().zip(&ancestors[at]).for_each(|(a, b)| *a |= b);
+                    put(&mut bits, at);
+                }
+            }
+            ancestors.push(bits);
+        }
+        Fuser { graph, edges, groups, of, ancestors }
+    }
+
+    fn count(&self) -> usize {
+        self.groups.iter().flatten().count()
+    }
+
+    fn group(&self, at: usize) -> &Group {
+        self.groups[at].as_ref().expect("group numbers in `of` are alive")
+    }
+
+    /// Elementwise users of matrix products become their epilogues.
+    fn epilogues(&mut self) {
+        for first in 0..self.groups.len() {
+            if !self.groups[first].as_ref().is_some_and(|g| g.kind == Kind::MatMul) {
+                continue;
+            }
+            let mut refused: FxHashSet<usize> = FxHashSet::default();
+            loop {
+                let users = self.group(first).nodes.iter().flat_map(|n| &self.edges.users[n.index()]);
+                let candidates: std::collections::BTreeSet<NodeId> = users
+                    .copied()
+                    .filter(|u| {
+                        let at = self.of[u.index()];
+                        at != usize::MAX
+                            && at != first
+                            && !refused.contains(&at)
+                            && self.edges.class[u.index()] == Class::Element
+                            && self.group(at).kind == Kind::Loop
+                    })
+                    .collect();
+                let Some(&next) = candidates.first() else { break };
+                let at = self.of[next.index()];
+                if !self.try_merge(first, at) {
+                    refused.insert(at);
+                }
+            }
+        }
+    }
+
+    /// Elementwise groups with one user group join it: that never makes a cycle.
+    fn into_consumers(&mut self) {
+        for at in (0..self.groups.len()).rev() {
+            let Some(group) = &self.groups[at] else { continue };
+            if group.kind != Kind::Loop {
+                continue;
+            }
+            let mut users = group
+                .nodes
+                .iter()
+                .flat_map(|n| &self.edges.users[n.index()])
+                .map(|u| self.of[u.index()])
+                .filter(|&g| g != at && g != usize::MAX);
+            let Some(user) = users.next() else { continue };
+            if users.all(|g| g == user) && self.group(user).kind == Kind::Loop {
+                self.try_merge(user, at);
+            }
+        }
+    }
+
+    /// Loops join the loops whose results they use.
+    fn into_producers(&mut self) {
+        for id in 0..self.graph.len() {
+            let mut at = self.of[id];
+            if at == usize::MAX || self.group(at).kind != Kind::Loop {
+                continue;
+            }
+            for edge in &self.edges.src[id] {
+                let from = self.of[edge.base.index()];
+                if from != usize::MAX && from != at && self.group(from).kind == Kind::Loop {
+                    if self.try_merge(from, at) {
+                        at = from;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reductions over one space that read the same memory share a kernel.
+    fn siblings(&mut self) {
+        let mut readers: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
+        for (at, group) in self.groups.iter().enumerate() {
+            let Some(group) = group.as_ref().filter(|g| g.kind == Kind::Loop && g.space.has_reduced()) else {
+                continue;
+            };
+            for edge in group.nodes.iter().flat_map(|n| &self.edges.src[n.index()]) {
+                let outside = self.of[edge.base.index()] != at;
+                let large = self.graph.node(edge.base).numel() * 2 > group.space.numel();
+                if outside && large && self.edges.class[edge.base.index()] != Class::Free {
+                    let list = readers.entry(edge.base).or_default();
+                    if list.last() != Some(&at) {
+                        list.push(at);
+                    }
+                }
+            }
+        }
+        let mut lists: Vec<_> = readers.into_iter().collect();
+        lists.sort_by_key(|(base, _)| *base);
+        for (_, list) in lists {
+            for pair in 1..list.len() {
+                for earlier in 0..pair {
+                    let (a, b) = (list[earlier], list[pair]);
+                    if self.groups[a].is_some() && self.groups[b].is_some() && self.try_merge(a, b) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The output and log-sum-exp of one attention are one kernel, and so are its three gradients.
+    fn attention_families(&mut self) {
+        let mut families: FxHashMap<_, usize> = FxHashMap::default();
+        for (id, node) in self.graph.iter() {
+            let (spec, backward) = match &node.op {
+                Op::Attention(spec) | Op::AttentionLse(spec) => (*spec, false),
+                Op::AttentionGrad(spec, _) => (*spec, true),
+                _ => continue,
+            };
+            let at = self.of[id.index()];
+            let first = *families.entry((spec, backward, node.src.clone())).or_insert(at);
+            if first != at && self.acyclic(first, at) {
+                self.join(first, at);
+            }
+        }
+    }
+
+    /// Whether the merged group would depend on itself through a third.
+    fn acyclic(&self, a: usize, b: usize) -> bool {
+        let through = |from: usize, to: usize| {
+            has(&self.ancestors[to], from)
+                && self.group(to).nodes.iter().flat_map(|&n| depends(self.edges, n)).any(|before| {
+                    let at = self.of[before.index()];
+                    at != usize::MAX && at != from && at != to && has(&self.ancestors[at], from)
+                })
+        };
+        !through(a, b) && !through(b, a)
+    }
+
+    /// Merges `b` into `a` if one kernel can compute both.
+    fn try_merge(&mut self, a: usize, b: usize) -> bool {
+        let (into, from) = (self.group(a), self.group(b));
+        if into.nodes.len() + from.nodes.len() > MAX_NODES || !self.acyclic(a, b) {
+            return false;
+        }
+        let space = match into.kind {
+            Kind::MatMul => into.space.numel() == from.space.numel() && !from.space.has_reduced(),
+            _ => true,
+        };
+        let space = match (space, into.kind) {
+            (false, _) => None,
+            (true, Kind::MatMul) => Some(into.space.clone()),
+            (true, _) => into.space.merge(&from.space),
+        };
+        let Some(space) = space else { return false };
+        let all_fit = |group: &Group| {
+            group.nodes.iter().all(|&n| {
+                self.role(&space, n).is_some()
+                    && self.edges.src[n.index()].iter().enumerate().all(|(i, edge)| {
+                        let home = self.of[edge.base.index()];
+                        let inside = home == a || home == b;
+                        self.fits(&space, n, i, edge, inside)
+                    })
+            })
+        };
+        // Members of `a` need a second look only if its space changed or they read members of `b`.
+        let unchanged = space == into.space && !has(&self.ancestors[a], b);
+        if !all_fit(from) || !(unchanged || all_fit(into)) {
+            return false;
+        }
+        if into.kind == Kind::MatMul && self.epilogue_loads(a, b) > MAX_EPILOGUE_LOADS {
+            return false;
+        }
+        self.join(a, b);
+        if let Some(group) = &mut self.groups[a] {
+            group.space = space;
+        }
+        true
+    }
+
+    fn role(&self, space: &Space, id: NodeId) -> Option<Role> {
+        role_of(self.graph, self.edges, space, id)
+    }
+
+    fn fits(&self, space: &Space, id: NodeId, index: usize, edge: &Edge, inside: bool) -> bool {
+        edge_fits(self.graph, self.edges, space, id, index, edge, inside)
+    }
+
+    fn epilogue_loads(&self, a: usize, b: usize) -> usize {
+        let full = self.group(a).space.numel();
+        let members = self.group(a).nodes.iter().skip(1).chain(&self.group(b).nodes);
+        let mut bases: Vec<NodeId> = members
+            .flat_map(|n| &self.edges.src[n.index()])
+            .map(|e| e.base)
+            .filter(|base| {
+                let home = self.of[base.index()];
+                home != a && home != b && self.graph.node(*base).numel() * 2 > full
+            })
+            .collect();
+        bases.sort_unstable();
+        bases.dedup();
+        bases.len()
+    }
+
+    /// Makes `b` part of `a`.
+    fn join(&mut self, a: usize, b: usize) {
+        let Some(from) = self.groups[b].take() else { return };
+        for n in &from.nodes {
+            self.of[n.index()] = a;
+        }
+        let Some(into) = &mut self.groups[a] else { return };
+        into.nodes.extend(from.nodes);
+        into.nodes.sort_unstable();
+        let mut union: Bits =
+            self.ancestors[a].iter().zip(&self.ancestors[b]).map(|(x, y)| x | y).collect();
+        for at in [a, b] {
+            union[at / 64] &= !(1 << (at % 64));
+        }
+        self.ancestors[a] = union.clone();
+        put(&mut union, a);
+        for at in 0..self.ancestors.len() {
+            if at != a && (has(&self.ancestors[at], a) || has(&self.ancestors[at], b)) {
+                self.ancestors[at].iter_mut().zip(&union).for_each(|(x, y)| *x |= y);
+            }
+        }
+    }
+}
+
+/// The nodes that must have been computed before this one.
+pub(super) fn depends(edges: &Edges, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+    edges.src[id.index()].iter().flat_map(|e| std::iter::once(e.base).chain(e.after.iter().copied()))
+}
+
+/// Whether a node is computed for every point of a space or every kept point; `None` if it does not belong.
+fn role_of(graph: &Graph, edges: &Edges, space: &Space, id: NodeId) -> Option<Role> {
+    let role = space.role(graph.node(id).numel())?;
+    match edges.class[id.index()] {
+        Class::Reduce => (role == Role::Kept).then_some(role),
+        _ => Some(role),
+    }
+}
+
+/// Whether source `index` of a node can be read in a space: from a value of the same group where it is
+/// computed, otherwise from memory.
+fn edge_fits(
+    graph: &Graph,
+    edges: &Edges,
+    space: &Space,
+    id: NodeId,
+    index: usize,
+    edge: &Edge,
+    inside: bool,
+) -> bool {
+    if edges.class[id.index()] == Class::MatMul {
+        return !inside;
+    }
+    let role = match edges.class[id.index()] {
+        Class::Reduce => Role::Element,
+        _ => match role_of(graph, edges, space, id) {
+            Some(role) => role,
+            None => return false,
+        },
+    };
+    let node = graph.node(id);
+    match &node.op {
+        Op::Gather(axis) if index == 0 => {
+            return !inside && space.fit(&edge.gathered(*axis, &node.shape), role).is_some();
+        }
+        // A random number is drawn by its own linear index.
+        Op::Random(_) if space.fit(&View::contiguous(&node.shape), role).is_none() => return false,
+        _ => {}
+    }
+    let Some(view) = space.fit(&edge.view, role) else { return false };
+    if !inside {
+        return true;
+    }
+    let Some(from) = role_of(graph, edges, space, edge.base) else { return false };
+    if edge.fence || (from == Role::Element && role == Role::Kept) {
+        return false;
+    }
+    let own = space.own(from);
+    view.offset == 0
+        && view.mask.is_none()
+        && (0..own.shape.len()).all(|i| own.shape[i] == 1 || view.strides[i] == own.strides[i])
+}
+
+/// Clones cheap values into the groups that use them: a value goes if what it needs there is no more to load
+/// than the value itself, so its store, its load and its memory are spared.
+fn recompute(graph: &Graph, edges: &Edges, groups: &mut [Group]) {
+    let mut home = vec![usize::MAX; graph.len()];
+    for (at, group) in groups.iter().enumerate() {
+        group.nodes.iter().for_each(|n| home[n.index()] = at);
+    }
+    let mut is_output = vec![false; graph.len()];
+    graph.outputs.iter().for_each(|o| is_output[o.index()] = true);
+    for index in (0..graph.len()).rev() {
+        let id = NodeId(index as u32);
+        if home[index] == usize::MAX || edges.class[index] != Class::Element || is_output[index] {
+            continue;
+        }
+        let mut targets: Vec<usize> = edges.users[index]
+            .iter()
+            .filter(|u| home[u.index()] != usize::MAX)
+            .flat_map(|u| {
+                let clones = groups.iter().enumerate().filter(|(_, g)| g.clones.contains(u)).map(|(at, _)| at);
+                std::iter::once(home[u.index()]).chain(clones).collect::<Vec<_>>()
+            })
+            .filter(|&at| at != home[index])
+            .collect();
+        targets.sort_unstable();
+        targets.dedup();
+        // All users or none: a value that is stored for one user can be loaded by the others.
+        let plans: Option<Vec<(usize, Vec<NodeId>)>> = targets
+            .iter()
+            .map(|&at| clone_set(graph, edges, &groups[at], groups, &home, &is_output, id).map(|set| (at, set)))
+            .collect();
+        for (at, set) in plans.into_iter().flatten() {
+            groups[at].clones.extend(set);
+        }
+    }
+}
+
+/// The nodes to clone into `group` so that it need not load `id`, or `None` if loading is better.
+fn clone_set(
+    graph: &Graph,
+    edges: &Edges,
+    group: &Group,
+    groups: &[Group],
+    home: &[usize],
+    is_output: &[bool],
+    id: NodeId,
+) -> Option<Vec<NodeId>> {
+    if group.kind == Kind::Opaque {
+        return None;
+    }
+    let members = |n: NodeId| group.computes(n);
+    let loaded: FxHashSet<NodeId> = group
+        .nodes
+        .iter()
+        .chain(&group.clones)
+        .flat_map(|n| &edges.src[n.index()])
+        .map(|e| e.base)
+        .filter(|&b| b != id && !members(b))
+        .collect();
+    // A matrix product or another kernel that must find a value in memory keeps it there.
+    let in_memory = |n: NodeId| {
+        edges.class[n.index()] == Class::Input
+            || is_output[n.index()]
+            || matches!(edges.class[n.index()], Class::MatMul | Class::Opaque)
+            || edges.users[n.index()].iter().any(|u| {
+                home[u.index()] != usize::MAX
+                    && groups[home[u.index()]].kind != Kind::Loop
+                    && edges.class[u.index()] != Class::Element
+            })
+    };
+    let node = graph.node(id);
+    let full = node.numel();
+    let mut cost = 0;
+    let mut set = vec![];
+    let mut stack = vec![id];
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    if in_memory(id) {
+        return None;
+    }
+    while let Some(next) = stack.pop() {
+        if !seen.insert(next) {
+            continue;
+        }
+        if next != id && (members(next) || edges.class[next.index()] == Class::Free) {
+            if edges.class[next.index()] != Class::Free {
+                return None;
+            }
+            continue;
+        }
+        let size = graph.node(next).numel();
+        let here = in_memory(next) || size * 8 <= full;
+        if next != id && (loaded.contains(&next) || here) {
+            if !loaded.contains(&next) {
+                cost += size * graph.node(next).dtype.size();
+            }
+            continue;
+        }
+        let cloneable = edges.class[next.index()] == Class::Element
+            && size == full
+            && !matches!(graph.node(next).op, Op::Gather(_))
+            && role_of(graph, edges, &group.space, next).is_some();
+        if !cloneable || set.len() == MAX_RECOMPUTE {
+            return None;
+        }
+        set.push(next);
+        stack.extend(edges.src[next.index()].iter().map(|e| e.base));
+    }
+    if cost > full * node.dtype.size() {
+        return None;
+    }
+    // Everything must be readable where it is computed now.
+    let inside = |n: NodeId| members(n) || set.contains(&n);
+    let readable = |n: NodeId| {
+        edges.src[n.index()]
+            .iter()
+            .enumerate()
+            .all(|(i, e)| edge_fits(graph, edges, &group.space, n, i, e, inside(e.base)))
+    };
+    let users_fit = group.nodes.iter().chain(&group.clones).all(|&n| {
+        edges.src[n.index()]
+            .iter()
+            .enumerate()
+            .all(|(i, e)| e.base != id || edge_fits(graph, edges, &group.space, n, i, e, true))
+    });
+    (users_fit && set.iter().all(|&n| readable(n))).then_some(set)
+}
+
+/// Puts groups in an order in which every value is computed before it is used, close to the order in which the
+/// nodes were recorded, and finds out which values of each group must be stored. Groups that nobody needs go.
+fn order(graph: &Graph, edges: &Edges, mut groups: Vec<Group>) -> Vec<Group> {
+    let mut home = vec![usize::MAX; graph.len()];
+    for (at, group) in groups.iter().enumerate() {
+        group.nodes.iter().for_each(|n| home[n.index()] = at);
+    }
+    let mut waiting = vec![0usize; groups.len()];
+    let mut users: Vec<Vec<usize>> = vec![vec![]; groups.len()];
+    for (at, group) in groups.iter().enumerate() {
+        let mut before: Vec<usize> = group
+            .nodes
+            .iter()
+            .chain(&group.clones)
+            .flat_map(|&n| depends(edges, n))
+            .filter(|&b| !group.computes(b))
+            .map(|b| home[b.index()])
+            .filter(|&b| b != usize::MAX)
+            .collect();
+        before.sort_unstable();
+        before.dedup();
+        waiting[at] = before.len();
+        before.iter().for_each(|&b| users[b].push(at));
+    }
+    let last = |group: &Group| std::cmp::Reverse(group.nodes.last().copied());
+    let mut ready: std::collections::BinaryHeap<_> =
+        (0..groups.len()).filter(|&at| waiting[at] == 0).map(|at| (last(&groups[at]), at)).collect();
+    let mut sequence = vec![];
+    while let Some((_, at)) = ready.pop() {
+        sequence.push(at);
+        for &user in &users[at] {
+            waiting[user] -= 1;
+            if waiting[user] == 0 {
+                ready.push((last(&groups[user]), user));
+            }
+        }
+    }
+    debug_assert_eq!(sequence.len(), groups.len(), "groups depend on each other in a circle");
+    let mut wanted: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
+    for &at in sequence.iter().rev() {
+        let group = &mut groups[at];
+        group.stored = group.nodes.iter().copied().filter(|n| wanted.contains(n)).collect();
+        let mut stack = group.stored.clone();
+        let mut live: FxHashSet<NodeId> = stack.iter().copied().collect();
+        while let Some(n) = stack.pop() {
+            for edge in &edges.src[n.index()] {
+                if !group.computes(edge.base) {
+                    wanted.insert(edge.base);
+                } else if live.insert(edge.base) {
+                    stack.push(edge.base);
+                }
+            }
+        }
+        group.nodes.retain(|n| live.contains(n));
+        group.clones.retain(|n| live.contains(n));
+    }
+    let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    sequence.iter().filter_map(|&at| groups[at].take()).filter(|g| !g.stored.is_empty()).collect()
+}

@@ -1,0 +1,206 @@
+//! The first pass over what was asked for: drops what does nothing, answers what has no elements, moves
+//! views towards memory, and marks the copies that cannot be avoided. From graph to graph.
+//!
+//! After it, a `Reshape` to the same shape is a *copy*: its value must lie in memory, row-major.
+
+use crate::dtype::{DType, Scalar};
+use crate::graph::{Graph, Node, NodeId, Op, Reduce, Sources};
+use crate::view::{Dims, numel};
+use smallvec::smallvec;
+
+/// The simplified graph, and for each node of the old graph its node in the new one, if it is still needed.
+pub(super) fn simplify(old: &Graph) -> (Graph, Vec<Option<NodeId>>) {
+    let mut uses = vec![0u32; old.len()];
+    let mut needed = vec![false; old.len()];
+    for &output in &old.outputs {
+        needed[output.index()] = true;
+        uses[output.index()] += 1;
+    }
+    for (id, node) in old.iter().rev() {
+        if needed[id.index()] {
+            for src in &node.src {
+                needed[src.index()] = true;
+                uses[src.index()] += 1;
+            }
+        }
+    }
+    let mut pass = Pass { old, uses, new: Graph::default(), map: vec![None; old.len()] };
+    for (id, node) in old.iter() {
+        if needed[id.index()] {
+            let new = pass.visit(id, node);
+            pass.map[id.index()] = Some(new);
+        }
+    }
+    for &output in &old.outputs {
+        let mut new = pass.mapped(output);
+        let op = &pass.new.node(new).op;
+        if op.is_view() || is_generator(op) || *op == Op::Input {
+            new = pass.copy(new);
+        }
+        pass.new.outputs.push(new);
+    }
+    (pass.new, pass.map)
+}
+
+/// Leaves that a kernel makes for itself instead of loading.
+pub(super) fn is_generator(op: &Op) -> bool {
+    matches!(op, Op::Literal(_) | Op::Scalar | Op::Iota)
+}
+
+struct Pass<'a> {
+    old: &'a Graph,
+    uses: Vec<u32>,
+    new: Graph,
+    map: Vec<Option<NodeId>>,
+}
+
+impl Pass<'_> {
+    fn mapped(&self, old: NodeId) -> NodeId {
+        self.map[old.index()].expect("sources are visited before their users")
+    }
+
+    fn add(&mut self, op: Op, src: Sources, shape: Dims, dtype: DType, like: NodeId) -> NodeId {
+        self.new.add(Node { op, src, shape, dtype }, self.old.scope(like))
+    }
+
+    fn visit(&mut self, id: NodeId, node: &Node) -> NodeId {
+        let mut src: Sources = node.src.iter().map(|&s| self.mapped(s)).collect();
+        let shape_of = |pass: &Self, at: usize| pass.new.node(src[at]).shape.clone();
+        let count = numel(&node.shape);
+        match &node.op {
+            Op::Input | Op::Scalar => {}
+            _ if count == 0 => return self.full(0, id, node),
+            Op::Reshape | Op::Expand if shape_of(self, 0) == node.shape => return src[0],
+            Op::Cast if self.new.node(src[0]).dtype == node.dtype => return src[0],
+            Op::Reduce(reduce, axes) => {
+                let input = shape_of(self, 0);
+                if numel(&input) == 0 {
+                    let identity = match reduce {
+                        Reduce::Prod => 1,
+                        Reduce::Min => (node.dtype == DType::Bool) as i64,
+                        _ => 0,
+                    };
+                    return self.full(identity, id, node);
+                }
+                if axes.iter().all(|&a| input[a] == 1) {
+                    return match reduce {
+                        Reduce::ArgMax | Reduce::ArgMin => self.full(0, id, node),
+                        _ => src[0],
+                    };
+                }
+            }
+            Op::MatMul if shape_of(self, 0).last() == Some(&0) => return self.full(0, id, node),
+            Op::Cat(_) => {
+                src.retain(|s| self.new.node(*s).numel() > 0);
+                if src.len() == 1 {
+                    return src[0];
+                }
+            }
+            Op::ScatterAdd(_) if self.new.node(src[2]).numel() == 0 => return src[0],
+            Op::Attention(_) | Op::AttentionGrad(..) if self.new.node(src[1]).numel() == 0 => {
+                return self.full(0, id, node);
+            }
+            Op::AttentionLse(_) if self.new.node(src[1]).numel() == 0 => {
+                return self.full_bits(Scalar::Float(f64::NEG_INFINITY), id, node);
+            }
+            _ => {}
+        }
+        match &node.op {
+            // A permuted or sliced elementwise result that nobody else wants is computed in that order.
+            Op::Permute(_) | Op::Slice(_) => {
+                let below = self.new.node(src[0]).clone();
+                if below.op.is_elementwise() && self.uses[node.src[0].index()] == 1 {
+                    let moved = below
+                        .src
+                        .iter()
+                        .map(|&s| {
+                            let dtype = self.new.node(s).dtype;
+                            self.add(node.op.clone(), smallvec![s], node.shape.clone(), dtype, id)
+                        })
+                        .collect();
+                    return self.add(below.op, moved, node.shape.clone(), node.dtype, id);
+                }
+            }
+            // Zeros around something that is not in memory: the something must be.
+            Op::Pad(_) if is_generator(&self.new.node(self.base(src[0]).0).op) => src[0] = self.copy(src[0]),
+            Op::Gather(_) => src[0] = self.in_memory(src[0]),
+            Op::ScatterAdd(_) => {
+                if !is_zero(&self.new, self.base(src[0]).0) {
+                    src[0] = self.in_memory(src[0]);
+                }
+                src[1] = self.in_memory(src[1]);
+                src[2] = self.in_memory(src[2]);
+            }
+            Op::MatMul
+            | Op::Cat(_)
+            | Op::Cumsum(_)
+            | Op::ArgSort { .. }
+            | Op::Attention(_)
+            | Op::AttentionLse(_)
+            | Op::AttentionGrad(..) => {
+                for s in src.iter_mut() {
+                    *s = self.in_memory(*s);
+                }
+            }
+            _ => {}
+        }
+        self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
+    }
+
+    /// What lies under a chain of views, and whether zeros were padded on the way.
+    fn base(&self, mut id: NodeId) -> (NodeId, bool) {
+        let mut padded = false;
+        loop {
+            let node = self.new.node(id);
+            let is_copy = node.op == Op::Reshape && self.new.node(node.src[0]).shape == node.shape;
+            if !node.op.is_view() || is_copy {
+                return (id, padded);
+            }
+            padded |= matches!(node.op, Op::Pad(_));
+            id = node.src[0];
+        }
+    }
+
+    /// Makes sure that a kernel that cannot compute its operands finds this one in memory.
+    fn in_memory(&mut self, id: NodeId) -> NodeId {
+        let (base, padded) = self.base(id);
+        if padded || is_generator(&self.new.node(base).op) { self.copy(id) } else { id }
+    }
+
+    fn copy(&mut self, id: NodeId) -> NodeId {
+        let node = self.new.node(id);
+        let copy = Node {
+            op: Op::Reshape,
+            src: smallvec![id],
+            shape: node.shape.clone(),
+            dtype: node.dtype,
+        };
+        let scope = self.new.scope(id);
+        self.new.add(copy, scope)
+    }
+
+    fn full(&mut self, value: i64, id: NodeId, node: &Node) -> NodeId {
+        self.full_bits(Scalar::Int(value), id, node)
+    }
+
+    /// The node's shape filled with a number, as views of a literal.
+    fn full_bits(&mut self, value: Scalar, id: NodeId, node: &Node) -> NodeId {
+        let literal =
+            self.add(Op::Literal(value.to_bits(node.dtype)), smallvec![], Dims::new(), node.dtype, id);
+        if node.shape.is_empty() {
+            return literal;
+        }
+        let ones = Dims::from_elem(1, node.shape.len());
+        let point = self.add(Op::Reshape, smallvec![literal], ones.clone(), node.dtype, id);
+        if node.shape == ones {
+            return point;
+        }
+        self.add(Op::Expand, smallvec![point], node.shape.clone(), node.dtype, id)
+    }
+}
+
+/// Whether a node is the literal zero.
+pub(super) fn is_zero(graph: &Graph, id: NodeId) -> bool {
+    let node = graph.node(id);
+    matches!(node.op, Op::Literal(bits) if Scalar::from_bits(bits, node.dtype).as_f64() == 0.0)
+}

@@ -1,0 +1,113 @@
+//! Trust mode: runs a plan kernel by kernel next to the reference interpreter, on the real inputs, and names the
+//! first kernel that differs, with its IR and its worst element.
+
+use crate::device::{Device, Launch};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::graph::interpret::{self, Array, Data};
+use crate::graph::{Graph, NodeId, Op};
+use crate::schedule::{Plan, Step};
+use rustc_hash::FxHashMap;
+
+/// Launches a plan and compares every result of every kernel.
+pub(crate) fn launch(device: &Device, plan: &Plan, batch: &[Launch<'_>], scalars: &[Scalar]) -> Result<()> {
+    let numbers: FxHashMap<NodeId, Scalar> =
+        plan.scalars.iter().zip(scalars).filter_map(|(id, value)| id.map(|id| (id, *value))).collect();
+    for (step, launch) in plan.steps.iter().zip(batch) {
+        let mut known: FxHashMap<NodeId, Array> = FxHashMap::default();
+        for (id, memory) in step.read_nodes.iter().zip(&launch.reads) {
+            known.insert(*id, download(device, &plan.graph, *id, *memory)?);
+        }
+        device.0.backend.launch(std::slice::from_ref(launch))?;
+        for (id, memory) in step.write_nodes.iter().zip(&launch.writes) {
+            let got = download(device, &plan.graph, *id, *memory)?;
+            let want = evaluate(&plan.graph, *id, &mut known, &numbers)?;
+            compare(step, plan.graph.node(*id).dtype, &got, &want)?;
+        }
+    }
+    Ok(())
+}
+
+fn download(device: &Device, graph: &Graph, id: NodeId, memory: &dyn crate::device::Memory) -> Result<Array> {
+    let node = graph.node(id);
+    let mut bytes = vec![0; node.numel() * node.dtype.size()];
+    device.0.backend.download(memory, &mut bytes)?;
+    Ok(Array::from_bytes(&bytes, &node.shape, node.dtype))
+}
+
+/// The value of a node from what the kernel read, by the interpreter.
+fn evaluate(
+    graph: &Graph,
+    id: NodeId,
+    known: &mut FxHashMap<NodeId, Array>,
+    numbers: &FxHashMap<NodeId, Scalar>,
+) -> Result<Array> {
+    let mut stack = vec![id];
+    while let Some(&next) = stack.last() {
+        if known.contains_key(&next) {
+            stack.pop();
+            continue;
+        }
+        let node = graph.node(next);
+        // What only orders evaluation is not a value the kernel knows.
+        let sources = if node.op == Op::After { &node.src[..1] } else { &node.src[..] };
+        let missing: Vec<NodeId> = sources.iter().copied().filter(|s| !known.contains_key(s)).collect();
+        if !missing.is_empty() {
+            stack.extend(missing);
+            continue;
+        }
+        let arrays: Vec<&Array> = sources.iter().map(|s| &known[s]).collect();
+        let value = interpret::node(node, &arrays, numbers.get(&next).copied())?;
+        known.insert(next, value);
+        stack.pop();
+    }
+    Ok(known[&id].clone())
+}
+
+/// How far a fused kernel may be from the op-by-op reference, relative to the larger of the element and the
+/// value's root mean square (sums of many terms cancel).
+fn tolerance(dtype: DType) -> f64 {
+    match dtype {
+        DType::F64 => 1e-9,
+        DType::F32 => 2e-4,
+        DType::F16 => 2e-2,
+        DType::BF16 => 8e-2,
+        _ => 0.0,
+    }
+}
+
+fn floats(array: &Array) -> Vec<f64> {
+    match &array.data {
+        Data::Float(data) => data.clone(),
+        Data::Int(data) => data.iter().map(|&v| v as f64).collect(),
+    }
+}
+
+fn compare(step: &Step, dtype: DType, got: &Array, want: &Array) -> Result<()> {
+    let (got, want) = (floats(got), floats(want));
+    let finite = want.iter().filter(|v| v.is_finite());
+    let scale = (finite.map(|v| v * v).sum::<f64>() / want.len().max(1) as f64).sqrt();
+    let mut worst = (0.0, 0);
+    for (i, (g, w)) in got.iter().zip(&want).enumerate() {
+        let same = g == w || (g.is_nan() && w.is_nan());
+        let error = if same { 0.0 } else { (g - w).abs() / w.abs().max(scale).max(f64::MIN_POSITIVE) };
+        let error = if error.is_nan() { f64::INFINITY } else { error };
+        if error > worst.0 {
+            worst = (error, i);
+        }
+    }
+    if worst.0 <= tolerance(dtype) {
+        return Ok(());
+    }
+    let (error, i) = worst;
+    Err(Error::Verify {
+        kernel: step.kernel.label.clone(),
+        detail: format!(
+            "element {i} of {} is {}, the reference says {} (relative error {error:.1e})\n{}",
+            got.len(),
+            got[i],
+            want[i],
+            step.kernel
+        ),
+    })
+}
