@@ -1,0 +1,141 @@
+//! Fusion, counted: how many kernels a plan has. Counts hold on every machine, timings do not.
+
+use fornax::nn::Parameter;
+use fornax::optim::AdamW;
+use fornax::schedule::Plan;
+use fornax::{AttentionOptions, DType, Device, Result, Tensor, realize};
+
+fn device() -> Device {
+    Device::open("cpu").unwrap()
+}
+
+fn randn(shape: &[usize], device: &Device) -> Tensor {
+    let x = Tensor::randn(shape, DType::F32, device).unwrap();
+    x.eval().unwrap();
+    x
+}
+
+fn assert_kernels(what: &str, targets: &[&Tensor], most: usize) {
+    let plan: &Plan = &realize::plan(targets).unwrap();
+    assert!(plan.launches() <= most, "{what}: {} kernels, at most {most} expected\n{plan}", plan.launches());
+}
+
+#[test]
+fn a_chain_of_elementwise_ops_is_one_kernel() -> Result<()> {
+    let device = device();
+    let (x, y) = (randn(&[64, 33], &device), randn(&[64, 33], &device));
+    let mut z = x.add(&y)?;
+    for _ in 0..3 {
+        z = z.mul(1.5)?.tanh()?.sub(&y)?;
+    }
+    assert_kernels("chain of 10", &[&z], 1);
+    assert_kernels("gelu chain", &[&x.mul(1.5)?.add(&y)?.gelu()?.mul(&y)?.add(&x)?], 1);
+    Ok(())
+}
+
+#[test]
+fn reshapes_between_elementwise_ops_do_not_split_a_kernel() -> Result<()> {
+    let device = device();
+    let (x, bias) = (randn(&[4, 6, 8], &device), randn(&[8], &device));
+    let y = x.exp()?.reshape(&[24, 8])?.add(&bias)?.reshape(&[4, 6, 8])?.mul(&x)?;
+    assert_kernels("reshape", &[&y], 1);
+    Ok(())
+}
+
+#[test]
+fn softmax_is_one_kernel_along_any_axis() -> Result<()> {
+    let device = device();
+    let x = randn(&[8, 5, 16], &device);
+    for axis in [0, 1, 2, -1] {
+        assert_kernels("softmax", &[&x.softmax(axis)?], 1);
+        assert_kernels("log_softmax", &[&x.log_softmax(axis)?], 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn layer_norm_is_one_kernel_and_its_backward_at_most_three() -> Result<()> {
+    let device = device();
+    let x = randn(&[32, 48], &device).variable()?;
+    let (w, b) = (randn(&[48], &device).variable()?, randn(&[48], &device).variable()?);
+    let y = x.layer_norm(1, Some(&w), Some(&b), 1e-5)?;
+    assert_kernels("layer_norm", &[&y], 1);
+    assert_kernels("rms_norm", &[&x.rms_norm(1, Some(&w), 1e-6)?], 1);
+    let grads = y.backward_with(&randn(&[32, 48], &device))?;
+    let all = [grads.get(&x).unwrap(), grads.get(&w).unwrap(), grads.get(&b).unwrap()];
+    y.eval()?;
+    assert_kernels("layer_norm backward", &all, 3);
+    Ok(())
+}
+
+#[test]
+fn cross_entropy_forward_and_backward_are_two_kernels() -> Result<()> {
+    let device = device();
+    let logits = randn(&[16, 101], &device).variable()?;
+    let targets = Tensor::randint(0, 101, &[16], DType::I64, &device)?;
+    targets.eval()?;
+    let loss = logits.cross_entropy(&targets)?;
+    let grads = loss.backward()?;
+    assert_kernels("cross_entropy", &[&loss, grads.get(&logits).unwrap()], 2);
+    Ok(())
+}
+
+#[test]
+fn bias_and_activation_are_the_epilogue_of_the_product() -> Result<()> {
+    let device = device();
+    let (x, w, b) = (randn(&[2, 8, 16], &device), randn(&[24, 16], &device), randn(&[24], &device));
+    let y = x.matmul(&w.t()?)?.add(&b)?.gelu()?;
+    assert_kernels("matmul+bias+gelu", &[&y], 1);
+    assert!(y.plan()?.labels()[0].starts_with("matmul"));
+    assert_kernels("matmul+residual", &[&x.matmul(&randn(&[16, 16], &device))?.add(&x)?], 1);
+    Ok(())
+}
+
+#[test]
+fn transposed_operands_are_not_copied() -> Result<()> {
+    let device = device();
+    let (a, b) = (randn(&[5, 7, 9], &device), randn(&[5, 9, 6], &device));
+    assert_kernels("transposed matmul", &[&b.t()?.matmul(&a.t()?)?], 1);
+    let heads = randn(&[2, 10, 3 * 4 * 8], &device).reshape(&[2, 10, 3, 4, 8])?.permute(&[2, 0, 3, 1, 4])?;
+    let (q, k, v) = (heads.select(0, 0)?, heads.select(0, 1)?, heads.select(0, 2)?);
+    let options = AttentionOptions { causal: true, ..Default::default() };
+    let out = q.scaled_dot_product_attention(&k, &v, &options)?.transpose(1, 2)?.reshape(&[2, 10, 32])?;
+    assert_kernels("attention before a product", &[&out.matmul(&randn(&[32, 32], &device))?], 2);
+    Ok(())
+}
+
+#[test]
+fn adamw_over_a_hundred_parameters_is_one_launch() -> Result<()> {
+    let device = device();
+    let parameters: Vec<Parameter> =
+        (0..100).map(|i| Parameter::new(randn(&[3 + i % 7, 5], &device))).collect::<Result<_>>()?;
+    let mut optimizer = AdamW::new(parameters.clone(), 1e-3)?;
+    for step in 0..4 {
+        let mut loss = Tensor::zeros(&[], DType::F32, &device)?;
+        for p in &parameters {
+            loss = loss.add(&p.tensor().sqr()?.sum_all()?)?;
+        }
+        let grads = loss.backward()?;
+        // Gradients as data, so that nothing but the update is counted.
+        let all: Vec<Tensor> =
+            parameters.iter().filter_map(|p| grads.get(&p.tensor()).cloned()).chain([loss]).collect();
+        assert_eq!(all.len(), 101);
+        fornax::eval(&all.iter().collect::<Vec<_>>())?;
+        device.reset_stats();
+        optimizer.step(&grads)?;
+        assert_eq!(device.stats().launches, 1, "step {step}");
+    }
+    Ok(())
+}
+
+#[test]
+fn dropout_needs_no_stored_mask() -> Result<()> {
+    let device = device();
+    let x = randn(&[64, 64], &device).variable()?;
+    let y = x.sqr()?.dropout(0.5, true)?;
+    assert_kernels("dropout", &[&y], 1);
+    let grads = y.backward_with(&randn(&[64, 64], &device))?;
+    y.eval()?;
+    assert_kernels("dropout backward", &[grads.get(&x).unwrap()], 1);
+    Ok(())
+}

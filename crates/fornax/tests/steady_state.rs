@@ -1,0 +1,172 @@
+//! The steady state of training: from the third identical step on nothing is built, compiled or freshly
+//! allocated, and scalars that change every step are never frozen into a plan.
+
+use fornax::nn::{Linear, Module, Parameter};
+use fornax::optim::{AdamW, Sgd};
+use fornax::{DType, Device, Error, Result, Stats, Tensor, manual_seed};
+
+fn batch(step: u64, device: &Device) -> Result<(Tensor, Tensor)> {
+    let x: Vec<f32> = (0..16 * 8).map(|i| ((i * 37 + step * 101) % 19) as f32 / 10.0 - 0.9).collect();
+    let y: Vec<i64> = (0..16).map(|i| (i + step as i64) % 4).collect();
+    Ok((Tensor::from_slice(&x, &[16, 8], device)?, Tensor::from_slice(&y, &[16], device)?))
+}
+
+/// Trains with a learning rate that changes every step; returns losses, final weights and each step's counts.
+fn train(device: &Device, steps: u64) -> Result<(Vec<f32>, Vec<f32>, Vec<Stats>)> {
+    manual_seed(3);
+    let (up, down) = (Linear::new(8, 32, true, device)?, Linear::new(32, 4, true, device)?);
+    let parameters = [up.parameters(), down.parameters()].concat();
+    let mut optimizer = AdamW::new(parameters.clone(), 1e-2)?;
+    let (mut losses, mut stats) = (vec![], vec![]);
+    for step in 0..steps {
+        device.reset_stats();
+        let (x, y) = batch(step, device)?;
+        let hidden = up.forward(&x)?.gelu()?.dropout(0.1, true)?;
+        let loss = down.forward(&hidden)?.cross_entropy(&y)?;
+        let grads = loss.backward()?;
+        optimizer.set_lr(1e-2 / (1.0 + step as f64));
+        optimizer.step(&grads)?;
+        losses.push(loss.item::<f32>()?);
+        stats.push(device.stats());
+    }
+    let mut weights = vec![];
+    for p in parameters {
+        weights.extend(p.tensor().to_vec::<f32>()?);
+    }
+    Ok((losses, weights, stats))
+}
+
+#[test]
+fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()> {
+    let (_, _, stats) = train(&Device::open("cpu")?, 6)?;
+    for (step, stats) in stats.iter().enumerate().skip(2) {
+        assert_eq!(stats.plans_built, 0, "step {step}");
+        assert_eq!(stats.kernels_compiled, 0, "step {step}");
+        assert_eq!(stats.pool.fresh, 0, "step {step}: {stats:?}");
+        assert_eq!(stats.plans_reused, 1, "step {step}: one plan a step");
+        assert!(stats.launches > 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_schedule_replays_its_plan_and_trains_as_without_plan_reuse() -> Result<()> {
+    let (with, without) = (Device::open("cpu")?, Device::open("cpu")?);
+    without.set_plan_reuse(false);
+    let (losses, weights, _) = train(&with, 12)?;
+    let (plain_losses, plain_weights, stats) = train(&without, 12)?;
+    assert_eq!(losses, plain_losses);
+    assert_eq!(weights, plain_weights);
+    assert!(stats.iter().all(|s| s.plans_built > 0 && s.plans_reused == 0));
+    assert!(losses[8] < losses[0], "{losses:?}");
+    Ok(())
+}
+
+#[test]
+fn a_changed_scalar_reaches_a_replayed_plan() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let x = Tensor::from_slice(&[1f32, 2.0], &[2], &device)?;
+    for factor in [2.0f32, 3.0, 5.0] {
+        assert_eq!(x.mul(factor)?.to_vec::<f32>()?, [factor, 2.0 * factor]);
+    }
+    assert_eq!(device.stats().plans_built, 1);
+    Ok(())
+}
+
+#[test]
+fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let p = Parameter::new(Tensor::from_slice(&[1f32, 2.0], &[2], &device)?)?;
+    let mut optimizer = Sgd::new(vec![p.clone()], 0.25)?;
+    let held = p.tensor();
+    let loss = p.tensor().sqr()?.sum_all()?;
+    optimizer.step(&loss.backward()?)?; // p - 0.25 * 2p = p / 2
+    assert_eq!(loss.item::<f32>()?, 5.0, "the loss is evaluated with the step");
+    assert_eq!(p.tensor().to_vec::<f32>()?, [0.5, 1.0]);
+    assert_eq!(held.to_vec::<f32>()?, [1.0, 2.0], "a held tensor keeps its value");
+    drop((held, loss));
+
+    // The gradient's own chain is held but not evaluated: after the step its input is gone.
+    let inner = p.tensor().sqr()?;
+    let loss = inner.sum_all()?;
+    optimizer.step(&loss.backward()?)?;
+    assert!(matches!(inner.to_vec::<f32>(), Err(Error::Stale { .. })));
+    assert_eq!(p.tensor().to_vec::<f32>()?, [0.25, 0.5]);
+
+    // Named in the step, it is computed with it.
+    let inner = p.tensor().sqr()?;
+    let loss = inner.sum_all()?;
+    optimizer.step_with(&loss.backward()?, &[&inner])?;
+    assert_eq!(inner.to_vec::<f32>()?, [0.0625, 0.25]);
+
+    // What hangs on the parameter outside the step keeps it alive.
+    let other = p.tensor().add(1.0)?;
+    let loss = p.tensor().sqr()?.sum_all()?;
+    optimizer.step(&loss.backward()?)?;
+    assert_eq!(other.to_vec::<f32>()?, [1.125, 1.25]);
+    assert_eq!(p.tensor().to_vec::<f32>()?, [0.0625, 0.125]);
+    Ok(())
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let p = Parameter::new(Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?)?;
+    let mut optimizer = AdamW::new(vec![p.clone()], 0.1)?;
+    let ids = Tensor::from_slice(&[0i64, 7], &[2], &device)?;
+    let loss = Tensor::embedding(&p.tensor(), &ids)?.sum_all()?;
+    assert!(matches!(optimizer.step(&loss.backward()?), Err(Error::Index { .. })));
+    assert_eq!(p.tensor().to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    Ok(())
+}
+
+#[test]
+fn the_plan_cache_is_bounded() -> Result<()> {
+    let device = Device::open("cpu")?;
+    device.set_plan_capacity(4);
+    for n in 1..20usize {
+        Tensor::ones(&[n], DType::F32, &device)?.add(1.0)?.eval()?;
+        assert!(device.plans_kept() <= 4);
+    }
+    device.reset_stats();
+    Tensor::ones(&[19], DType::F32, &device)?.add(1.0)?.eval()?;
+    assert_eq!(device.stats().plans_built, 0, "the newest plan is kept");
+    Tensor::ones(&[1], DType::F32, &device)?.add(1.0)?.eval()?;
+    assert_eq!(device.stats().plans_built, 1, "the oldest is gone");
+    Ok(())
+}
+
+#[test]
+fn a_budget_refuses_a_plan_before_it_runs_and_names_the_largest() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let x = Tensor::ones(&[1024, 256], DType::F32, &device)?;
+    x.eval()?;
+    device.set_memory_budget(Some(3 << 20));
+    let y = x.matmul(&x.t()?)?.softmax(-1)?;
+    device.reset_stats();
+    match y.eval() {
+        Err(Error::Budget { peak, budget, largest }) => {
+            assert!(peak > budget && budget == 3 << 20);
+            assert!(largest.contains("[1024, 1024]"), "{largest}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(device.stats().launches, 0);
+    device.set_memory_budget(None);
+    y.eval()
+}
+
+#[test]
+fn temporaries_share_memory() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let w = Tensor::randn(&[64, 64], DType::F32, &device)?;
+    let mut x = Tensor::randn(&[64, 64], DType::F32, &device)?;
+    fornax::eval(&[&w, &x])?;
+    for _ in 0..10 {
+        x = x.matmul(&w)?.softmax(-1)?;
+    }
+    let plan = x.plan()?;
+    assert_eq!(plan.launches(), 20, "{plan}");
+    assert!(plan.slots.len() <= 3, "{plan}");
+    Ok(())
+}
