@@ -25,4 +25,7 @@ pub use error::{Error, Result};
 pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
-pub use tensor::{Tensor, checkpoint, no_grad};
+pub use graph::autograd::{Gradients, grad};
+pub use tensor::{
+    AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad,
+};

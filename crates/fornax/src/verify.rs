@@ -1,12 +1,14 @@
 //! Trust mode: runs a plan kernel by kernel next to the reference interpreter, on the real inputs, and names the
 //! first kernel that differs, with its IR and its worst element.
 
+use crate::asked::Asked;
 use crate::device::{Device, Launch};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::interpret::{self, Array, Data};
 use crate::graph::{Graph, NodeId, Op};
 use crate::schedule::{Plan, Step};
+use crate::tensor::Tensor;
 use rustc_hash::FxHashMap;
 
 /// Launches a plan and compares every result of every kernel.
@@ -110,4 +112,20 @@ fn compare(step: &Step, dtype: DType, got: &Array, want: &Array) -> Result<()> {
             step.kernel
         ),
     })
+}
+
+impl Tensor {
+    /// The value by the reference interpreter, whatever the device would do, as row-major bytes.
+    pub fn reference(&self) -> Result<Vec<u8>> {
+        let asked = Asked::collect(&[self], 0)?;
+        let form = asked.graph();
+        let mut inputs = vec![];
+        for (&id, (_, buffer)) in form.inputs.iter().zip(&asked.inputs) {
+            inputs.push((id, download(self.device(), &form.graph, id, buffer.memory())?.to_bytes()));
+        }
+        let scalars: Vec<_> =
+            form.scalars.iter().zip(&asked.scalars).map(|(&id, (_, value))| (id, *value)).collect();
+        let mut outputs = interpret::interpret(&form.graph, &inputs, &scalars)?;
+        outputs.pop().ok_or_else(|| Error::Internal("the interpreter gave nothing".into()))
+    }
 }

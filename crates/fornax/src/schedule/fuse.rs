@@ -283,9 +283,17 @@ impl<'a> Fuser<'a> {
                     })
             })
         };
-        // Members of `a` need a second look only if its space changed or they read members of `b`.
-        let unchanged = space == into.space && !has(&self.ancestors[a], b);
-        if !all_fit(from) || !(unchanged || all_fit(into)) {
+        // Members of `a` need a second look only where the space changed or they read members of `b`.
+        let readers_fit = || {
+            from.nodes.iter().all(|&n| {
+                self.edges.users[n.index()].iter().filter(|u| self.of[u.index()] == a).all(|&u| {
+                    let sources = self.edges.src[u.index()].iter().enumerate();
+                    sources.filter(|(_, e)| e.base == n).all(|(i, e)| self.fits(&space, u, i, e, true))
+                })
+            })
+        };
+        let into_fits = if space == into.space { readers_fit() } else { all_fit(into) };
+        if !into_fits || !all_fit(from) {
             return false;
         }
         if into.kind == Kind::MatMul && self.epilogue_loads(a, b) > MAX_EPILOGUE_LOADS {
@@ -386,8 +394,8 @@ fn edge_fits(
         Op::Gather(axis) if index == 0 => {
             return !inside && space.fit(&edge.gathered(*axis, &node.shape), role).is_some();
         }
-        // A random number is drawn by its own linear index.
-        Op::Random(_) if space.fit(&View::contiguous(&node.shape), role).is_none() => return false,
+        // A random number is drawn by its own linear index; its sources are scalars.
+        Op::Random(_) => return space.fit(&View::contiguous(&node.shape), role).is_some(),
         _ => {}
     }
     let Some(view) = space.fit(&edge.view, role) else { return false };
@@ -510,7 +518,8 @@ fn clone_set(
         set.push(next);
         stack.extend(edges.src[next.index()].iter().map(|e| e.base));
     }
-    if cost > full * node.dtype.size() {
+    // A quarter more is allowed for row statistics and the like.
+    if cost * 4 > full * node.dtype.size() * 5 {
         return None;
     }
     // Everything must be readable where it is computed now.

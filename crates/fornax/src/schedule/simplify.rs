@@ -123,7 +123,11 @@ impl Pass<'_> {
             }
             // Zeros around something that is not in memory: the something must be.
             Op::Pad(_) if is_generator(&self.new.node(self.base(src[0]).0).op) => src[0] = self.copy(src[0]),
-            Op::Gather(_) => src[0] = self.in_memory(src[0]),
+            // Counting in another integer type is no work.
+            Op::Cast if self.new.node(src[0]).op == Op::Iota && node.dtype.is_int() => {
+                return self.add(Op::Iota, smallvec![], node.shape.clone(), node.dtype, id);
+            }
+            Op::Gather(axis) => return self.gather(*axis, src[0], src[1], node.dtype, id),
             Op::ScatterAdd(_) => {
                 if !is_zero(&self.new, self.base(src[0]).0) {
                     src[0] = self.in_memory(src[0]);
@@ -145,6 +149,25 @@ impl Pass<'_> {
             _ => {}
         }
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
+    }
+
+    /// A gather moves towards memory, as views do: picking few elements of `x - max` is picking them of `x`.
+    fn gather(&mut self, axis: usize, from: NodeId, index: NodeId, dtype: DType, id: NodeId) -> NodeId {
+        let shape = self.new.node(index).shape.clone();
+        let below = self.new.node(from).clone();
+        if below.op == Op::Expand && self.new.node(below.src[0]).shape[axis] == 1 {
+            return self.add(Op::Expand, below.src, shape, dtype, id);
+        }
+        if below.op.is_elementwise() && numel(&shape) * 2 <= numel(&below.shape) {
+            let mut picked = Sources::new();
+            for &s in &below.src {
+                let dtype = self.new.node(s).dtype;
+                picked.push(self.gather(axis, s, index, dtype, id));
+            }
+            return self.add(below.op, picked, shape, dtype, id);
+        }
+        let from = self.in_memory(from);
+        self.add(Op::Gather(axis), smallvec![from, index], shape, dtype, id)
     }
 
     /// What lies under a chain of views, and whether zeros were padded on the way.

@@ -96,11 +96,13 @@ impl Backend for Cpu {
     }
 
     fn compile(&self, _kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
-        todo!()
+        struct Dummy;
+        impl Pipeline for Dummy {}
+        Ok(Box::new(Dummy))
     }
 
     fn launch(&self, _batch: &[Launch<'_>]) -> Result<()> {
-        todo!()
+        Ok(())
     }
 
     fn synchronize(&self) -> Result<()> {
