@@ -27,3 +27,8 @@ pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
 pub use tensor::{Tensor, checkpoint, no_grad};
+
+/// Runs the README's code as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
