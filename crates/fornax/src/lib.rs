@@ -23,10 +23,11 @@ pub mod view;
 pub use device::{Device, Stats};
 pub use dtype::{DType, Element, Scalar};
 pub use error::{Error, Result};
+pub use graph::autograd::{Gradients, grad};
 pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
-pub use tensor::{Tensor, checkpoint, no_grad};
+pub use tensor::{AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad};
 
 /// Runs the README's code as a test.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
-use crate::device::Buffer;
+use crate::device::{Buffer, Device};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Op};
@@ -15,22 +15,35 @@ pub fn eval(targets: &[&Tensor]) -> Result<()> {
     let targets: Vec<&Tensor> = targets.iter().copied().filter(|t| !t.is_ready()).collect();
     let Some(first) = targets.first() else { return Ok(()) };
     let device = first.device().clone();
-    let asked = Asked::collect(&targets)?;
-    let graph = asked.graph();
-    let mut inputs = vec![];
-    for (id, buffer) in &asked.inputs {
-        let node = graph.node(*id);
-        let mut bytes = vec![0u8; node.numel() * node.dtype.size()];
-        device.0.backend.download(buffer.memory(), &mut bytes)?;
-        inputs.push((*id, bytes));
-    }
-    let outputs = crate::graph::interpret::interpret(&graph, &inputs, &asked.scalars)?;
+    let outputs = interpret(&Asked::collect(&targets)?, &device)?;
     for (target, bytes) in targets.iter().zip(outputs) {
         let buffer = device.allocate(bytes.len())?;
         device.0.backend.upload(buffer.memory(), &bytes)?;
         target.set_ready(buffer);
     }
     Ok(())
+}
+
+/// What the reference interpreter makes of it, as row-major bytes.
+fn interpret(asked: &Asked, device: &Device) -> Result<Vec<Vec<u8>>> {
+    let graph = asked.graph();
+    let positions = |op: Op| graph.iter().filter(move |(_, n)| n.op == op);
+    let mut inputs = vec![];
+    for ((id, node), (_, buffer)) in positions(Op::Input).zip(&asked.inputs) {
+        let mut bytes = vec![0u8; node.numel() * node.dtype.size()];
+        device.0.backend.download(buffer.memory(), &mut bytes)?;
+        inputs.push((id, bytes));
+    }
+    let scalars: Vec<_> = positions(Op::Scalar).zip(&asked.scalars).map(|((id, _), s)| (id, s.1)).collect();
+    crate::graph::interpret::interpret(&graph, &inputs, &scalars)
+}
+
+impl Tensor {
+    /// The value by the reference interpreter, whatever the device would do, as row-major bytes.
+    pub fn reference(&self) -> Result<Vec<u8>> {
+        let mut outputs = interpret(&Asked::collect(&[self])?, self.device())?;
+        outputs.pop().ok_or_else(|| Error::Internal("the interpreter gave nothing".into()))
+    }
 }
 
 /// The plan that would compute these tensors together.

@@ -1,1 +1,6 @@
-//! Autograd: a pass from graph to graph.
+//! stub
+use crate::tensor::Tensor;
+/// stub
+pub struct Gradients {}
+/// stub
+pub fn grad(_: &Tensor) {}

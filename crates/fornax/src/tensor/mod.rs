@@ -4,6 +4,28 @@
 //!
 //! This file holds the handle and its life: lazy, ready, or overwritten by an optimizer.
 
+mod attention;
+pub(crate) mod autocast;
+mod axes;
+mod create;
+mod einsum;
+mod elementwise;
+mod index;
+mod loss;
+mod matmul;
+mod norm;
+mod operators;
+pub(crate) mod raw;
+mod reduce;
+mod sort;
+mod views;
+
+pub use attention::AttentionOptions;
+pub(crate) use attention::composite as attention_composite;
+pub use autocast::autocast;
+pub use elementwise::Operand;
+pub use loss::{CrossEntropy, Reduction};
+
 use crate::device::{Buffer, Device};
 use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
