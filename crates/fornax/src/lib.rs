@@ -9,7 +9,10 @@ pub mod device;
 pub mod dtype;
 pub mod error;
 pub mod graph;
+pub mod io;
 pub mod kernel;
+pub mod nn;
+pub mod optim;
 mod plan_cache;
 pub mod random;
 pub mod realize;
@@ -22,10 +25,13 @@ pub mod view;
 pub use device::{Device, Stats};
 pub use dtype::{DType, Element, Scalar};
 pub use error::{Error, Result};
+pub use graph::autograd::{Gradients, grad};
 pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
-pub use graph::autograd::{Gradients, grad};
-pub use tensor::{
-    AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad,
-};
+pub use tensor::{AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad};
+
+/// Runs the README's code as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,209 @@
+//! What is timed: the same cases, shapes and names as the PyTorch script that the figures are compared with.
+
+use fornax::nn::{Linear, Module, Visitor};
+use fornax::optim::{AdamW, Optimizer};
+use fornax::{DType, Device, Result, Tensor, eval, grad};
+use fornax_models::{Gpt, GptConfig};
+
+/// A case by name. `prepare` makes its data, which is not timed.
+pub struct Case {
+    pub name: &'static str,
+    /// About how many seconds the timed calls may take together.
+    pub budget: f64,
+    pub prepare: Box<dyn Fn(&Device) -> Result<Prepared>>,
+}
+
+/// What one timed call does.
+pub struct Prepared {
+    pub call: Box<dyn FnMut() -> Result<()>>,
+    /// Bytes that must move.
+    pub bytes: Option<f64>,
+    /// Operations of its matrix products.
+    pub operations: Option<f64>,
+    /// The call's time is divided by this many parts.
+    pub calls_are: u64,
+}
+
+impl Prepared {
+    fn new(call: impl FnMut() -> Result<()> + 'static) -> Prepared {
+        Prepared { call: Box::new(call), bytes: None, operations: None, calls_are: 1 }
+    }
+
+    fn floats(self, moved: usize) -> Prepared {
+        Prepared { bytes: Some(4.0 * moved as f64), ..self }
+    }
+
+    fn operations(self, operations: f64) -> Prepared {
+        Prepared { operations: Some(operations), ..self }
+    }
+}
+
+fn case(name: &'static str, prepare: impl Fn(&Device) -> Result<Prepared> + 'static) -> Case {
+    Case { name, budget: 1.5, prepare: Box::new(prepare) }
+}
+
+fn randn(shape: &[usize], device: &Device) -> Result<Tensor> {
+    let x = Tensor::randn(shape, DType::F32, device)?;
+    x.eval()?;
+    Ok(x)
+}
+
+fn randint(high: usize, shape: &[usize], device: &Device) -> Result<Tensor> {
+    let x = Tensor::randint(0, high as i64, shape, DType::I64, device)?;
+    x.eval()?;
+    Ok(x)
+}
+
+const MILLIONS: usize = 1 << 24;
+const DISTILGPT2: GptConfig = GptConfig { vocabulary: 50257, context: 128, layers: 6, width: 768, heads: 12 };
+
+/// All cases, in the order in which they run.
+pub fn all() -> Vec<Case> {
+    vec![
+        case("matmul_f32_512", |d| matmul(512, d)),
+        case("matmul_f32_1024", |d| matmul(1024, d)),
+        case("matmul_f32_2048", |d| matmul(2048, d)),
+        case("add_f32_16M", |d| map(3, |x, y| x.add(y), d)),
+        // PyTorch writes into a tensor that exists. Fornax has no such form: the pool hands the memory of the last
+        // result to the next, so this is the same evaluation as above.
+        case("add_out_f32_16M", |d| map(3, |x, y| x.add(y), d)),
+        case("sum_f32_16M", |d| map(1, |x, _| x.sum_all(), d)),
+        case("gelu_f32_16M", |d| map(2, |x, _| x.gelu(), d)),
+        case("chain_f32_16M", |d| map(3, |x, y| x.mul(1.5)?.add(y)?.gelu()?.mul(y)?.add(x), d)),
+        case("layer_norm_4096x768", layer_norm),
+        case("layer_norm_train_4096x768", layer_norm_train),
+        case("softmax_4096x1024", softmax),
+        case("cross_entropy_train_512x50257", cross_entropy_train),
+        case("tiny_ops_2000x64", tiny_ops),
+        case("mlp_train_128", mlp_train),
+        Case { budget: 6.0, ..case("gpt_train_4x256_B8_T128_V256", |d| {
+            let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
+            gpt_train(config, 8, d)
+        }) },
+        Case { budget: 6.0, ..case("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
+        case("plan_lookup_ns_per_node", plan_lookup),
+    ]
+}
+
+fn matmul(n: usize, device: &Device) -> Result<Prepared> {
+    let (x, y) = (randn(&[n, n], device)?, randn(&[n, n], device)?);
+    Ok(Prepared::new(move || x.matmul(&y)?.eval()).floats(3 * n * n).operations(2.0 * (n as f64).powi(3)))
+}
+
+/// An expression of two vectors that reads and writes `passes` of them; the result is dropped.
+fn map(passes: usize, f: fn(&Tensor, &Tensor) -> Result<Tensor>, device: &Device) -> Result<Prepared> {
+    let (x, y) = (randn(&[MILLIONS], device)?, randn(&[MILLIONS], device)?);
+    Ok(Prepared::new(move || f(&x, &y)?.eval()).floats(passes * MILLIONS))
+}
+
+fn layer_norm_data(device: &Device) -> Result<[Tensor; 4]> {
+    let weight = Tensor::ones(&[768], DType::F32, device)?;
+    let bias = Tensor::zeros(&[768], DType::F32, device)?;
+    eval(&[&weight, &bias])?;
+    let (x, seed) = (randn(&[4096, 768], device)?, randn(&[4096, 768], device)?);
+    Ok([x.variable()?, weight.variable()?, bias.variable()?, seed])
+}
+
+fn layer_norm(device: &Device) -> Result<Prepared> {
+    let [x, weight, bias, _] = layer_norm_data(device)?;
+    let numel = x.numel();
+    Ok(Prepared::new(move || x.layer_norm(1, Some(&weight), Some(&bias), 1e-5)?.eval()).floats(2 * numel))
+}
+
+/// PyTorch computes the output too, so it is asked for here.
+fn layer_norm_train(device: &Device) -> Result<Prepared> {
+    let [x, weight, bias, seed] = layer_norm_data(device)?;
+    let numel = x.numel();
+    let call = move || {
+        let y = x.layer_norm(1, Some(&weight), Some(&bias), 1e-5)?;
+        let gradients = y.backward_with(&seed)?;
+        let mut wanted = vec![&y];
+        wanted.extend([&x, &weight, &bias].into_iter().filter_map(|leaf| gradients.get(leaf)));
+        eval(&wanted)
+    };
+    Ok(Prepared::new(call).floats(4 * numel))
+}
+
+fn softmax(device: &Device) -> Result<Prepared> {
+    let x = randn(&[4096, 1024], device)?;
+    let numel = x.numel();
+    Ok(Prepared::new(move || x.softmax(-1)?.eval()).floats(2 * numel))
+}
+
+fn cross_entropy_train(device: &Device) -> Result<Prepared> {
+    let logits = randn(&[512, 50257], device)?.variable()?;
+    let targets = randint(50257, &[512], device)?;
+    let numel = logits.numel();
+    let call = move || {
+        let loss = logits.cross_entropy(&targets)?;
+        let gradients = grad(&loss, &[&logits])?;
+        eval(&[&loss, &gradients[0]])
+    };
+    Ok(Prepared::new(call).floats(2 * numel))
+}
+
+fn tiny_ops(device: &Device) -> Result<Prepared> {
+    let x = randn(&[64], device)?;
+    Ok(Prepared::new(move || {
+        let mut u = x.clone();
+        for _ in 0..1000 {
+            u = u.mul(1.0001)?.add(0.5)?;
+        }
+        u.eval()
+    }))
+}
+
+struct Classifier([Linear; 3]);
+
+impl Module for Classifier {
+    fn visit(&self, v: &mut Visitor) {
+        v.modules("layers", &self.0);
+    }
+}
+
+fn mlp_train(device: &Device) -> Result<Prepared> {
+    let layer = |inputs, outputs| Linear::new(inputs, outputs, device);
+    let model = Classifier([layer(784, 512)?, layer(512, 512)?, layer(512, 10)?]);
+    let (x, targets) = (randn(&[128, 784], device)?, randint(10, &[128], device)?);
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
+    let call = move || {
+        let [first, second, last] = &model.0;
+        let hidden = second.forward(&first.forward(&x)?.relu()?)?.relu()?;
+        optimizer.step(&last.forward(&hidden)?.cross_entropy(&targets)?.backward()?)
+    };
+    // Forward, the weights' gradients, and the inputs' gradients of all layers but the first.
+    let (all, first) = ((784 * 512 + 512 * 512 + 512 * 10) as f64, (784 * 512) as f64);
+    Ok(Prepared::new(call).operations(2.0 * 128.0 * (3.0 * all - first)))
+}
+
+fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepared> {
+    let model = Gpt::new(config, device)?;
+    let ids = randint(config.vocabulary, &[batch, config.context], device)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
+    let call = move || optimizer.step(&model.loss(&ids)?.backward()?);
+    // Three products a weight and token; causal attention counts half its square.
+    let [vocabulary, time, layers, width] =
+        [config.vocabulary, config.context, config.layers, config.width].map(|n| n as f64);
+    let tokens = batch as f64 * time;
+    let weights = 12.0 * layers * width * width + vocabulary * width;
+    Ok(Prepared::new(call).operations(6.0 * tokens * weights + 6.0 * layers * tokens * time * width))
+}
+
+/// Records loss and gradients of a distilgpt2 step and finds their plan, without running it; per node recorded.
+fn plan_lookup(device: &Device) -> Result<Prepared> {
+    let model = Gpt::new(DISTILGPT2, device)?;
+    let ids = randint(DISTILGPT2.vocabulary, &[1, DISTILGPT2.context], device)?;
+    let mut call = move || -> Result<()> {
+        let loss = model.loss(&ids)?;
+        let gradients = loss.backward()?;
+        let mut targets = vec![&loss];
+        targets.extend(gradients.iter().map(|(_, gradient)| gradient));
+        fornax::realize::plan(&targets).map(|_| ())
+    };
+    // Every tensor has the next number, so two of them tell how many nodes were made between.
+    let number = || Tensor::zeros(&[], DType::F32, device).map(|tensor| tensor.id());
+    let before = number()?;
+    call()?;
+    let nodes = number()? - before;
+    Ok(Prepared { calls_are: nodes, ..Prepared::new(call) })
+}

@@ -1,0 +1,219 @@
+//! Modules and optimizers: paths, switches, first values, resuming, loss scaling, wrong use.
+
+use fornax::nn::{Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor};
+use fornax::optim::{
+    Adam, AdamW, GradScaler, Group, Lion, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
+};
+use fornax::{DType, Device, Error, Result, Tensor, manual_seed};
+
+struct Tied {
+    first: Linear,
+    dropout: Dropout,
+    last: Linear,
+}
+
+impl Tied {
+    fn new() -> Result<Tied> {
+        let device = Device::cpu();
+        let first = Linear::new(4, 4, &device)?;
+        let last = Linear { weight: first.weight.clone(), bias: None };
+        Ok(Tied { first, dropout: Dropout::new(0.5)?, last })
+    }
+
+    fn loss(&self, x: &Tensor) -> Result<Tensor> {
+        let hidden = self.dropout.forward(&self.first.forward(x)?.tanh()?)?;
+        self.last.forward(&hidden)?.sub(1.0)?.sqr()?.mean_all()
+    }
+}
+
+impl Module for Tied {
+    fn visit(&self, v: &mut Visitor) {
+        v.module("first", &self.first);
+        v.module("dropout", &self.dropout);
+        v.module("last", &self.last);
+    }
+}
+
+fn input() -> Result<Tensor> {
+    let x = Tensor::randn(&[8, 4], DType::F32, &Device::cpu())?;
+    x.eval()?;
+    Ok(x)
+}
+
+#[test]
+fn paths_switches_and_shared_parameters() -> Result<()> {
+    let model = Tied::new()?;
+    let names: Vec<String> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["first.weight", "first.bias"]);
+    assert_eq!(model.parameter_count(), 20);
+    let block = TransformerBlock::new(8, 2, true, &Device::cpu())?;
+    let names: Vec<String> = block.named_parameters().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names[4], "attn.c_proj.weight");
+
+    let x = Tensor::ones(&[1000], DType::F32, &Device::cpu())?;
+    let zeros = |y: Tensor| -> Result<usize> { Ok(y.to_vec::<f32>()?.iter().filter(|&&v| v == 0.0).count()) };
+    assert!((400..600).contains(&zeros(model.dropout.forward(&x)?)?));
+    model.train(false);
+    assert_eq!(zeros(model.dropout.forward(&x)?)?, 0);
+    model.train(true);
+    assert!(zeros(model.dropout.forward(&x)?)? > 0);
+    Ok(())
+}
+
+#[test]
+fn first_values_are_those_of_pytorch_in_distribution() -> Result<()> {
+    manual_seed(3);
+    let linear = Linear::new(64, 100, &Device::cpu())?;
+    for parameter in linear.parameters() {
+        let values = parameter.tensor().to_vec::<f32>()?;
+        let most = values.iter().fold(0f32, |most, v| most.max(v.abs()));
+        assert!(most <= 0.125 && most > 0.11, "{most}");
+    }
+    let embedding = Embedding::new(100, 64, &Device::cpu())?.weight.tensor().to_vec::<f32>()?;
+    let (n, sum) = (embedding.len() as f32, embedding.iter().sum::<f32>());
+    let variance = embedding.iter().map(|v| v * v).sum::<f32>() / n;
+    assert!((sum / n).abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{sum} {variance}");
+    Ok(())
+}
+
+/// Three steps, state to a file, three more; the same as six.
+fn resumes<R: Rule + Copy>(rule: R) -> Result<()> {
+    let values = |model: &Linear| model.weight.tensor().to_vec::<f32>();
+    manual_seed(5);
+    let (model, x) = (Linear::new(4, 2, &Device::cpu())?, input()?);
+    let train = |model: &Linear, optimizer: &mut Optimizer<R>, steps: usize| -> Result<()> {
+        for _ in 0..steps {
+            optimizer.step(&model.forward(&x)?.sub(1.0)?.sqr()?.mean_all()?.backward()?)?;
+        }
+        Ok(())
+    };
+    let mut optimizer = Optimizer::new(rule, 0.05, model.named_parameters())?;
+    train(&model, &mut optimizer, 3)?;
+    let path = std::env::temp_dir().join(format!("fornax-test-{}-resume.safetensors", std::process::id()));
+    fornax::io::safetensors::save(&path, &optimizer.state()?)?;
+    let state = fornax::io::safetensors::load(&path, &Device::cpu())?;
+    std::fs::remove_file(&path).unwrap();
+
+    let again = Linear::new(4, 2, &Device::cpu())?;
+    for (new, old) in again.parameters().iter().zip(model.parameters()) {
+        new.set(&Tensor::from_bytes(&old.tensor().to_bytes()?, &old.shape(), DType::F32, &Device::cpu())?)?;
+    }
+    let mut resumed = Optimizer::new(rule, 0.05, again.named_parameters())?;
+    resumed.load_state(&state)?;
+    train(&model, &mut optimizer, 3)?;
+    train(&again, &mut resumed, 3)?;
+    assert_eq!(values(&model)?, values(&again)?);
+
+    let mut extra = state.clone();
+    extra.insert("other.step".into(), state["weight.step"].clone());
+    assert!(matches!(resumed.load_state(&extra), Err(Error::Parameter { name, .. }) if name == "other.step"));
+    let mut short = state;
+    short.remove("bias.step");
+    assert!(matches!(resumed.load_state(&short), Err(Error::Parameter { name, .. }) if name == "bias.step"));
+    Ok(())
+}
+
+#[test]
+fn optimizer_state_resumes() -> Result<()> {
+    resumes(AdamW::default())?;
+    resumes(Adam::default())?;
+    resumes(Lion::default())?;
+    resumes(Sgd { momentum: 0.9, dampening: 0.1, ..Sgd::default() })
+}
+
+#[test]
+fn scaled_steps_equal_plain_ones_and_overflow_is_skipped() -> Result<()> {
+    manual_seed(11);
+    let device = Device::cpu();
+    let (plain, scaled, x) = (Linear::new(4, 2, &device)?, Linear::new(4, 2, &device)?, input()?);
+    for (new, old) in scaled.parameters().iter().zip(plain.parameters()) {
+        new.set(&Tensor::from_bytes(&old.tensor().to_bytes()?, &old.shape(), DType::F32, &device)?)?;
+    }
+    let mut plain_optimizer = Optimizer::new(AdamW::default(), 0.01, plain.named_parameters())?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.01, scaled.named_parameters())?;
+    let mut scaler = GradScaler::with_scale(1024.0, &device)?;
+    scaler.growth_interval = 3;
+    let loss = |model: &Linear, x: &Tensor| model.forward(x)?.sub(1.0)?.sqr()?.mean_all();
+    let huge = x.mul(f32::INFINITY)?;
+    let mut scales = vec![];
+    for step in 0..6 {
+        // Steps 0 and 3 overflow: they change nothing, and do not count in the bias correction either.
+        let bad = step % 3 == 0;
+        let data = if bad { &huge } else { &x };
+        let scaled_loss = loss(&scaled, data)?;
+        let (gradients, overflow) = scaler.unscale(&scaler.scale(&scaled_loss)?.backward()?)?;
+        scaler.step(&mut optimizer, &gradients, &overflow, &[&scaled_loss])?;
+        assert_eq!(overflow.item::<bool>()?, bad);
+        scales.push(scaler.current().item::<f32>()?);
+        if !bad {
+            plain_optimizer.step(&loss(&plain, &x)?.backward()?)?;
+        }
+        let (a, b) = (plain.weight.tensor().to_vec::<f32>()?, scaled.weight.tensor().to_vec::<f32>()?);
+        assert_eq!(a, b, "step {step}");
+    }
+    assert_eq!(scales, [512.0, 512.0, 512.0, 256.0, 256.0, 256.0]);
+    for _ in 0..2 {
+        let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss(&scaled, &x)?)?.backward()?)?;
+        scaler.step(&mut optimizer, &gradients, &overflow, &[])?;
+        scales.push(scaler.current().item::<f32>()?);
+    }
+    assert_eq!(scales[6..], [512.0, 512.0]);
+    Ok(())
+}
+
+#[test]
+fn parameters_without_gradient_stay_and_clipping_by_value() -> Result<()> {
+    let device = Device::cpu();
+    let (used, idle) = (Linear::new(2, 1, &device)?, Linear::new(2, 1, &device)?);
+    let mut named = used.named_parameters();
+    named.extend(idle.named_parameters().into_iter().map(|(name, p)| (format!("idle.{name}"), p)));
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named)?;
+    let before = idle.weight.tensor().to_vec::<f32>()?;
+    let x = Tensor::ones(&[3, 2], DType::F32, &device)?;
+    let gradients = used.forward(&x)?.mul(100.0)?.sum_all()?.backward()?;
+    let clipped = clip_grad_value(&gradients, &used.parameters(), 0.5)?;
+    assert_eq!(clipped.get(&used.weight.tensor()).unwrap().to_vec::<f32>()?, [0.5, 0.5]);
+    let (clipped, norm) = clip_grad_norm(&gradients, &idle.parameters(), 1.0)?;
+    assert_eq!(norm.item::<f32>()?, 0.0);
+    optimizer.step_with(&clipped, &[&norm])?;
+    assert_eq!(idle.weight.tensor().to_vec::<f32>()?, before);
+    Ok(())
+}
+
+#[test]
+fn wrong_use_is_an_error() -> Result<()> {
+    let device = Device::cpu();
+    let linear = Linear::new(3, 2, &device)?;
+    let x = Tensor::ones(&[4, 5], DType::F32, &device)?;
+    assert!(matches!(linear.forward(&x), Err(Error::Shape { .. })));
+    let scalar = Tensor::ones(&[], DType::F32, &device)?;
+    assert!(matches!(linear.forward(&scalar), Err(Error::Shape { .. })));
+    assert!(matches!(MultiHeadAttention::new(10, 3, true, &device), Err(Error::Argument { .. })));
+    assert!(matches!(MultiHeadAttention::grouped(12, 4, 3, true, &device), Err(Error::Argument { .. })));
+    assert!(matches!(MultiHeadAttention::new(12, 0, true, &device), Err(Error::Argument { .. })));
+    let attention = MultiHeadAttention::new(4, 2, true, &device)?;
+    assert!(matches!(attention.forward(&x), Err(Error::Shape { .. })));
+    assert!(matches!(Dropout::new(1.5), Err(Error::Argument { .. })));
+    assert!(matches!(Dropout::new(f64::NAN), Err(Error::Argument { .. })));
+    let whole = Tensor::ones(&[2], DType::I64, &device)?;
+    assert!(matches!(Parameter::new(&whole), Err(Error::DType { .. })));
+    assert!(matches!(linear.weight.set(&x), Err(Error::Shape { .. })));
+    let wide = Tensor::ones(&[2, 3], DType::F64, &device)?;
+    assert!(matches!(linear.weight.set(&wide), Err(Error::DType { .. })));
+    let elsewhere = Tensor::ones(&[2, 3], DType::F32, &Device::open("cpu")?)?;
+    assert!(matches!(linear.weight.set(&elsewhere), Err(Error::DeviceMismatch { .. })));
+
+    assert!(matches!(Optimizer::new(Sgd::default(), 0.1, vec![]), Err(Error::Argument { .. })));
+    let named = linear.named_parameters();
+    assert!(matches!(Optimizer::new(Sgd::default(), f64::NAN, named.clone()), Err(Error::Argument { .. })));
+    let twice = vec![Group::new(named.clone()), Group::new(named.clone())];
+    assert!(matches!(Optimizer::with_groups(Sgd::default(), 0.1, twice), Err(Error::Parameter { .. })));
+    let elsewhere = Parameter::new(&elsewhere)?;
+    let mixed = vec![named[0].clone(), ("other".into(), elsewhere)];
+    assert!(matches!(Optimizer::new(Sgd::default(), 0.1, mixed), Err(Error::DeviceMismatch { .. })));
+    let gradients = linear.weight.tensor().sum_all()?.backward()?;
+    assert!(matches!(clip_grad_norm(&gradients, &[], -1.0), Err(Error::Argument { .. })));
+    assert!(matches!(clip_grad_value(&gradients, &[], f64::NAN), Err(Error::Argument { .. })));
+    assert!(matches!(GradScaler::with_scale(0.0, &device), Err(Error::Argument { .. })));
+    Ok(())
+}
