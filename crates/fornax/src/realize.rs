@@ -52,7 +52,9 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
 
     let mut free = vec![false; asked.inputs.len()];
     for (_, input, old) in &offers {
-        free[*input] = Arc::strong_count(&old.0) <= handles[*input] + 2;
+        // Nobody else may hold the tensor, nor another tensor its memory.
+        free[*input] = Arc::strong_count(&old.0) <= handles[*input] + 2
+            && Arc::strong_count(&asked.inputs[*input].1) <= 2;
     }
     let inputs: Vec<&Arc<Buffer>> = asked.inputs.iter().map(|(_, buffer)| buffer).collect();
     let scalars: Vec<Scalar> = asked.scalars.iter().map(|(_, value)| *value).collect();

@@ -1,7 +1,7 @@
 //! Fusion, counted: how many kernels a plan has. Counts hold on every machine, timings do not.
 
 use fornax::nn::Parameter;
-use fornax::optim::AdamW;
+use fornax::optim::{AdamW, Optimizer};
 use fornax::schedule::Plan;
 use fornax::{AttentionOptions, DType, Device, Result, Tensor, realize};
 
@@ -108,8 +108,9 @@ fn transposed_operands_are_not_copied() -> Result<()> {
 fn adamw_over_a_hundred_parameters_is_one_launch() -> Result<()> {
     let device = device();
     let parameters: Vec<Parameter> =
-        (0..100).map(|i| Parameter::new(randn(&[3 + i % 7, 5], &device))).collect::<Result<_>>()?;
-    let mut optimizer = AdamW::new(parameters.clone(), 1e-3)?;
+        (0..100).map(|i| Parameter::new(&randn(&[3 + i % 7, 5], &device))).collect::<Result<_>>()?;
+    let named = parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect();
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, named)?;
     for step in 0..4 {
         let mut loss = Tensor::zeros(&[], DType::F32, &device)?;
         for p in &parameters {

@@ -2,8 +2,12 @@
 //! allocated, and scalars that change every step are never frozen into a plan.
 
 use fornax::nn::{Linear, Module, Parameter};
-use fornax::optim::{AdamW, Sgd};
+use fornax::optim::{AdamW, Optimizer, Sgd};
 use fornax::{DType, Device, Error, Result, Stats, Tensor, manual_seed};
+
+fn named(parameters: &[Parameter]) -> Vec<(String, Parameter)> {
+    parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect()
+}
 
 fn batch(step: u64, device: &Device) -> Result<(Tensor, Tensor)> {
     let x: Vec<f32> = (0..16 * 8).map(|i| ((i * 37 + step * 101) % 19) as f32 / 10.0 - 0.9).collect();
@@ -14,9 +18,9 @@ fn batch(step: u64, device: &Device) -> Result<(Tensor, Tensor)> {
 /// Trains with a learning rate that changes every step; returns losses, final weights and each step's counts.
 fn train(device: &Device, steps: u64) -> Result<(Vec<f32>, Vec<f32>, Vec<Stats>)> {
     manual_seed(3);
-    let (up, down) = (Linear::new(8, 32, true, device)?, Linear::new(32, 4, true, device)?);
+    let (up, down) = (Linear::new(8, 32, device)?, Linear::new(32, 4, device)?);
     let parameters = [up.parameters(), down.parameters()].concat();
-    let mut optimizer = AdamW::new(parameters.clone(), 1e-2)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-2, named(&parameters))?;
     let (mut losses, mut stats) = (vec![], vec![]);
     for step in 0..steps {
         device.reset_stats();
@@ -24,7 +28,7 @@ fn train(device: &Device, steps: u64) -> Result<(Vec<f32>, Vec<f32>, Vec<Stats>)
         let hidden = up.forward(&x)?.gelu()?.dropout(0.1, true)?;
         let loss = down.forward(&hidden)?.cross_entropy(&y)?;
         let grads = loss.backward()?;
-        optimizer.set_lr(1e-2 / (1.0 + step as f64));
+        optimizer.set_lr(1e-2 / (1.0 + step as f64))?;
         optimizer.step(&grads)?;
         losses.push(loss.item::<f32>()?);
         stats.push(device.stats());
@@ -76,8 +80,8 @@ fn a_changed_scalar_reaches_a_replayed_plan() -> Result<()> {
 #[test]
 fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
     let device = Device::open("cpu")?;
-    let p = Parameter::new(Tensor::from_slice(&[1f32, 2.0], &[2], &device)?)?;
-    let mut optimizer = Sgd::new(vec![p.clone()], 0.25)?;
+    let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0], &[2], &device)?)?;
+    let mut optimizer = Optimizer::new(Sgd::default(), 0.25, named(&[p.clone()]))?;
     let held = p.tensor();
     let loss = p.tensor().sqr()?.sum_all()?;
     optimizer.step(&loss.backward()?)?; // p - 0.25 * 2p = p / 2
@@ -111,8 +115,8 @@ fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
 #[test]
 fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
     let device = Device::open("cpu")?;
-    let p = Parameter::new(Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?)?;
-    let mut optimizer = AdamW::new(vec![p.clone()], 0.1)?;
+    let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named(&[p.clone()]))?;
     let ids = Tensor::from_slice(&[0i64, 7], &[2], &device)?;
     let loss = Tensor::embedding(&p.tensor(), &ids)?.sum_all()?;
     assert!(matches!(optimizer.step(&loss.backward()?), Err(Error::Index { .. })));

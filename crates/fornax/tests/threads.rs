@@ -1,13 +1,15 @@
 //! Tensors are Send and Sync; two threads on one device do what they would do one after the other.
 
 use fornax::nn::{Linear, Module};
-use fornax::optim::AdamW;
+use fornax::optim::{AdamW, Optimizer};
 use fornax::{DType, Device, Result, Tensor, manual_seed};
 
 fn train(seed: u64, device: &Device) -> Result<Vec<f32>> {
     manual_seed(seed);
-    let (up, down) = (Linear::new(6, 24, true, device)?, Linear::new(24, 3, true, device)?);
-    let mut optimizer = AdamW::new([up.parameters(), down.parameters()].concat(), 1e-2)?;
+    let (up, down) = (Linear::new(6, 24, device)?, Linear::new(24, 3, device)?);
+    let all = [up.parameters(), down.parameters()].concat();
+    let named = all.into_iter().enumerate().map(|(i, p)| (i.to_string(), p)).collect();
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-2, named)?;
     let x = Tensor::randn(&[32, 6], DType::F32, device)?;
     let y = Tensor::randint(0, 3, &[32], DType::I64, device)?;
     let mut losses = vec![];

@@ -23,10 +23,12 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
 /// assert_eq!(gradients.get(&x).unwrap().to_vec::<f32>()?, [2.0, 4.0, 6.0]);
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Gradients {
-    pub(crate) root: Tensor,
+    root: Tensor,
     leaves: BTreeMap<u64, Tensor>,
+    /// Whether fusion stops between the gradients and what is made of them.
+    fenced: bool,
 }
 
 impl Gradients {
@@ -44,6 +46,23 @@ impl Gradients {
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Tensor)> {
         self.leaves.iter().map(|(&id, gradient)| (id, gradient))
     }
+
+    /// Replaces the gradient of a leaf.
+    pub fn set(&mut self, leaf: &Tensor, gradient: Tensor) {
+        self.set_id(leaf.id(), gradient);
+    }
+
+    /// Replaces the gradient of the leaf with this id.
+    pub(crate) fn set_id(&mut self, id: u64, gradient: Tensor) {
+        self.leaves.insert(id, gradient);
+    }
+
+    /// The gradients as values in memory: clipping and updates are kernels of their own, the same program for
+    /// every parameter, instead of epilogues of as many products.
+    pub(crate) fn fenced(&self) -> Gradients {
+        let fence = |(&id, g): (&u64, &Tensor)| (id, if self.fenced { g.clone() } else { g.fence() });
+        Gradients { root: self.root.clone(), leaves: self.leaves.iter().map(fence).collect(), fenced: true }
+    }
 }
 
 impl Tensor {
@@ -60,7 +79,7 @@ impl Tensor {
                 leaves.insert(tensor.id(), gradient.clone());
             }
         })?;
-        Ok(Gradients { root: self.clone(), leaves })
+        Ok(Gradients { root: self.clone(), leaves, fenced: false })
     }
 }
 

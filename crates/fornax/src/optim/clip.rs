@@ -4,7 +4,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::nn::Parameter;
 use crate::scope::scope;
-use crate::tensor::{Gradients, Tensor, no_grad};
+use crate::graph::autograd::Gradients;
+use crate::tensor::{Tensor, no_grad};
 
 /// Scales the gradients of these parameters so that their common Euclidean norm is at most `max_norm`, as
 /// PyTorch's `clip_grad_norm_`. Returns the new gradients and the norm before, a lazy `[]` of f32; name it in
@@ -18,6 +19,7 @@ pub fn clip_grad_norm(
         let detail = format!("max_norm {max_norm} is not a positive number");
         return Err(Error::Argument { op: "clip_grad_norm", detail });
     }
+    let gradients = &gradients.fenced();
     no_grad(|| {
         scope("clip", || {
             let mut squares = vec![];
@@ -48,6 +50,7 @@ pub fn clip_grad_value(gradients: &Gradients, parameters: &[Parameter], limit: f
         let detail = format!("the limit {limit} is not a positive number");
         return Err(Error::Argument { op: "clip_grad_value", detail });
     }
+    let gradients = &gradients.fenced();
     no_grad(|| {
         scope("clip", || {
             let mut clipped = gradients.clone();

@@ -36,11 +36,3 @@ pub use rule::{Moment, Rule};
 pub use scaler::GradScaler;
 pub use schedule::{Constant, Cosine, Schedule, StepDecay, Warmup};
 pub use sgd::Sgd;
-
-use crate::error::Result;
-use crate::tensor::Tensor;
-
-/// Evaluates a whole step. `(i, old)` says that target i may take the memory of `old`, which nobody will read again.
-fn evaluate(targets: &[&Tensor], _donated: &[(usize, &Tensor)]) -> Result<()> {
-    crate::realize::eval(targets)
-}

@@ -6,7 +6,8 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::nn::Parameter;
 use crate::scope::scope;
-use crate::tensor::{Gradients, Tensor, no_grad};
+use crate::graph::autograd::Gradients;
+use crate::tensor::{Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -138,6 +139,7 @@ impl<R: Rule> Optimizer<R> {
     /// One step; where `skip` is true on the device, everything stays as it was and the step does not count.
     pub(super) fn advance(&mut self, gradients: &Gradients, also: &[&Tensor], skip: Option<&Tensor>) -> Result<()> {
         self.settle()?;
+        let gradients = &gradients.fenced();
         let updates = no_grad(|| scope("optim", || self.record(gradients, skip)))?;
         let mut targets = vec![gradients.root()];
         let mut donated = vec![];
@@ -150,7 +152,7 @@ impl<R: Rule> Optimizer<R> {
             }
         }
         targets.extend(also);
-        super::evaluate(&targets, &donated)?;
+        crate::realize::eval_donating(&targets, &donated)?;
         if let Some(skip) = skip {
             self.uncertain = Some((skip.clone(), updates.iter().map(|update| update.at).collect()));
         }

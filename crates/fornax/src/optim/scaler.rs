@@ -6,7 +6,8 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::scope::scope;
-use crate::tensor::{Gradients, Tensor, no_grad};
+use crate::graph::autograd::Gradients;
+use crate::tensor::{Tensor, no_grad};
 
 /// Scales a loss, unscales its gradients, and skips steps with infinite or undefined gradients, as PyTorch's
 /// `GradScaler`.
@@ -69,6 +70,7 @@ impl GradScaler {
 
     /// The true gradients, and whether any of them is infinite or undefined (bool of shape `[]`). Clip after this.
     pub fn unscale(&self, gradients: &Gradients) -> Result<(Gradients, Tensor)> {
+        let gradients = &gradients.fenced();
         no_grad(|| {
             scope("scaler", || {
                 let factor = self.scale.recip()?;
