@@ -20,10 +20,8 @@ pub mod view;
 pub use device::{Device, Stats};
 pub use dtype::{DType, Element, Scalar};
 pub use error::{Error, Result};
+pub use graph::autograd::{Gradients, grad};
 pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
-pub use graph::autograd::{Gradients, grad};
-pub use tensor::{
-    AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad,
-};
+pub use tensor::{AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad};
