@@ -112,11 +112,6 @@ impl Asked {
         Ok(asked)
     }
 
-    /// How many tensors the walk met.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// Which input a tensor is, if it is one.
     pub fn input_of(&self, tensor: &Tensor) -> Option<usize> {
         self.inputs.iter().position(|(at, _)| self.nodes[*at as usize].tensor.id() == tensor.id())

@@ -3,7 +3,7 @@
 //! formulas refer to these copies.
 
 use super::Op;
-use crate::tensor::{Expr, State, Tensor, no_grad, raw};
+use crate::tensor::{Expr, State, Tensor, raw, recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The copies that one walk has made.
@@ -77,10 +77,9 @@ fn again(tensor: &Tensor, expr: Expr) -> Tensor {
     if is_cut(tensor, &expr) {
         return expr.src[0].leaf(false);
     }
-    let record = || {
+    recording(tensor.requires_grad(), || {
         Tensor::record_on(expr.op, expr.src, tensor.0.shape.clone(), tensor.dtype(), tensor.device())
-    };
-    if tensor.requires_grad() { record() } else { no_grad(record) }
+    })
 }
 
 /// What the region reads, once the gradient is there. Numbers need not wait.
@@ -88,5 +87,5 @@ fn outside(tensor: &Tensor, token: &Tensor) -> Tensor {
     if matches!(&*tensor.state(), State::Scalar(_)) {
         return tensor.clone();
     }
-    if tensor.requires_grad() { raw::after(tensor, token) } else { no_grad(|| raw::after(tensor, token)) }
+    recording(tensor.requires_grad(), || raw::after(tensor, token))
 }

@@ -7,6 +7,7 @@ use super::space::{Role, Space};
 use crate::graph::{Graph, NodeId, Op};
 use crate::view::View;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// The most nodes of one kernel; longer chains become several kernels.
 const MAX_NODES: usize = 1000;
@@ -62,16 +63,19 @@ struct Fuser<'a> {
     of: Vec<usize>,
     /// Per group all groups it depends on, directly or not.
     ancestors: Vec<Bits>,
+    roots: Roots,
 }
 
 /// Forms the groups of a graph. Without `fusion` every node is its own.
 pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Vec<Group> {
     let mut fuser = Fuser::new(graph, edges);
     if fusion {
+        // What only a reduction wants goes there, before products take their epilogues.
+        fuser.into_consumers(true);
         fuser.epilogues();
         for _ in 0..3 {
             let before = fuser.count();
-            fuser.into_consumers();
+            fuser.into_consumers(false);
             fuser.into_producers();
             if fuser.count() == before {
                 break;
@@ -80,9 +84,10 @@ pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Vec<Group> {
         fuser.siblings();
     }
     fuser.attention_families();
+    let roots = fuser.roots;
     let mut groups: Vec<Group> = fuser.groups.into_iter().flatten().collect();
     if fusion {
-        recompute(graph, edges, &mut groups);
+        recompute(graph, edges, &roots, &mut groups);
     }
     order(graph, edges, groups)
 }
@@ -118,7 +123,7 @@ impl<'a> Fuser<'a> {
             }
             ancestors.push(bits);
         }
-        Fuser { graph, edges, groups, of, ancestors }
+        Fuser { roots: Roots::new(graph, edges), graph, edges, groups, of, ancestors }
     }
 
     fn count(&self) -> usize {
@@ -158,8 +163,8 @@ impl<'a> Fuser<'a> {
         }
     }
 
-    /// Elementwise groups with one user group join it: that never makes a cycle.
-    fn into_consumers(&mut self) {
+    /// Loops with one user group join it: that never makes a cycle.
+    fn into_consumers(&mut self, only_reductions: bool) {
         for at in (0..self.groups.len()).rev() {
             let Some(group) = &self.groups[at] else { continue };
             if group.kind != Kind::Loop {
@@ -172,7 +177,9 @@ impl<'a> Fuser<'a> {
                 .map(|u| self.of[u.index()])
                 .filter(|&g| g != at && g != usize::MAX);
             let Some(user) = users.next() else { continue };
-            if users.all(|g| g == user) && self.group(user).kind == Kind::Loop {
+            let fits = self.group(user).kind == Kind::Loop
+                && (!only_reductions || self.group(user).space.has_reduced());
+            if fits && users.all(|g| g == user) {
                 self.try_merge(user, at);
             }
         }
@@ -314,20 +321,23 @@ impl<'a> Fuser<'a> {
         edge_fits(self.graph, self.edges, space, id, index, edge, inside)
     }
 
+    /// How many full-size memories the epilogue of `a` would read with `b` in it. A value that can be computed
+    /// again from one memory counts as that memory.
     fn epilogue_loads(&self, a: usize, b: usize) -> usize {
         let full = self.group(a).space.numel();
         let members = self.group(a).nodes.iter().skip(1).chain(&self.group(b).nodes);
-        let mut bases: Vec<NodeId> = members
-            .flat_map(|n| &self.edges.src[n.index()])
-            .map(|e| e.base)
-            .filter(|base| {
-                let home = self.of[base.index()];
-                home != a && home != b && self.graph.node(*base).numel() * 2 > full
-            })
-            .collect();
-        bases.sort_unstable();
-        bases.dedup();
-        bases.len()
+        let mut memories: Vec<NodeId> = vec![];
+        for edge in members.flat_map(|n| &self.edges.src[n.index()]) {
+            let home = self.of[edge.base.index()];
+            if home != a && home != b && self.graph.node(edge.base).numel() * 2 > full {
+                let roots = &self.roots.of[edge.base.index()];
+                let again = !self.roots.anchor[edge.base.index()] && roots.len() <= 1;
+                memories.extend_from_slice(if again { roots } else { std::slice::from_ref(&edge.base) });
+            }
+        }
+        memories.sort_unstable();
+        memories.dedup();
+        memories.len()
     }
 
     /// Makes `b` part of `a`.
@@ -351,6 +361,44 @@ impl<'a> Fuser<'a> {
                 self.ancestors[at].iter_mut().zip(&union).for_each(|(x, y)| *x |= y);
             }
         }
+    }
+}
+
+/// From which memories values can be computed again.
+struct Roots {
+    /// Per elementwise node the memories of about its size that it takes; three stand for many.
+    of: Vec<SmallVec<[NodeId; 3]>>,
+    /// Nodes that are such memories: all but elementwise ones, and those that several users share and that take
+    /// more than one memory themselves.
+    anchor: Vec<bool>,
+}
+
+impl Roots {
+    fn new(graph: &Graph, edges: &Edges) -> Roots {
+        let mut roots = Roots { of: vec![SmallVec::new(); graph.len()], anchor: vec![true; graph.len()] };
+        for (id, node) in graph.iter() {
+            let at = id.index();
+            if edges.class[at] != Class::Element || matches!(node.op, Op::Gather(_)) {
+                continue;
+            }
+            let mut found: SmallVec<[NodeId; 3]> = SmallVec::new();
+            for edge in &edges.src[at] {
+                let base = edge.base.index();
+                if edges.class[base] == Class::Free || graph.node(edge.base).numel() * 2 <= node.numel() {
+                    continue;
+                }
+                let own = [edge.base];
+                let below = if roots.anchor[base] { &own[..] } else { &roots.of[base][..] };
+                for root in below {
+                    if !found.contains(root) && found.len() < 3 {
+                        found.push(*root);
+                    }
+                }
+            }
+            roots.anchor[at] = found.len() > 1 && edges.users[at].len() > 1;
+            roots.of[at] = found;
+        }
+        roots
     }
 }
 
@@ -414,7 +462,7 @@ fn edge_fits(
 
 /// Clones cheap values into the groups that use them: a value goes if what it needs there is no more to load
 /// than the value itself, so its store, its load and its memory are spared.
-fn recompute(graph: &Graph, edges: &Edges, groups: &mut [Group]) {
+fn recompute(graph: &Graph, edges: &Edges, roots: &Roots, groups: &mut [Group]) {
     let mut home = vec![usize::MAX; graph.len()];
     for (at, group) in groups.iter().enumerate() {
         group.nodes.iter().for_each(|n| home[n.index()] = at);
@@ -440,7 +488,7 @@ fn recompute(graph: &Graph, edges: &Edges, groups: &mut [Group]) {
         // All users or none: a value that is stored for one user can be loaded by the others.
         let plans: Option<Vec<(usize, Vec<NodeId>)>> = targets
             .iter()
-            .map(|&at| clone_set(graph, edges, &groups[at], groups, &home, &is_output, id).map(|set| (at, set)))
+            .map(|&at| clone_set(graph, edges, roots, &groups[at], &home, &is_output, id).map(|set| (at, set)))
             .collect();
         for (at, set) in plans.into_iter().flatten() {
             groups[at].clones.extend(set);
@@ -452,8 +500,8 @@ fn recompute(graph: &Graph, edges: &Edges, groups: &mut [Group]) {
 fn clone_set(
     graph: &Graph,
     edges: &Edges,
+    roots: &Roots,
     group: &Group,
-    groups: &[Group],
     home: &[usize],
     is_output: &[bool],
     id: NodeId,
@@ -470,16 +518,16 @@ fn clone_set(
         .map(|e| e.base)
         .filter(|&b| b != id && !members(b))
         .collect();
-    // A matrix product or another kernel that must find a value in memory keeps it there.
+    // In memory anyway: data, outputs, what a product or another kernel reads, and what other groups use and
+    // cannot compute from one memory.
     let in_memory = |n: NodeId| {
-        edges.class[n.index()] == Class::Input
+        let class = edges.class[n.index()];
+        let mut users = edges.users[n.index()].iter().filter(|u| home[u.index()] != usize::MAX);
+        class == Class::Input
             || is_output[n.index()]
-            || matches!(edges.class[n.index()], Class::MatMul | Class::Opaque)
-            || edges.users[n.index()].iter().any(|u| {
-                home[u.index()] != usize::MAX
-                    && groups[home[u.index()]].kind != Kind::Loop
-                    && edges.class[u.index()] != Class::Element
-            })
+            || matches!(class, Class::MatMul | Class::Opaque)
+            || users.clone().any(|u| matches!(edges.class[u.index()], Class::MatMul | Class::Opaque))
+            || roots.anchor[n.index()] && users.any(|u| home[u.index()] != home[n.index()])
     };
     let node = graph.node(id);
     let full = node.numel();

@@ -106,9 +106,20 @@ impl Pass<'_> {
             _ => {}
         }
         match &node.op {
-            // A permuted or sliced elementwise result that nobody else wants is computed in that order.
+            // A permuted or sliced elementwise result that nobody else wants is computed in that order, and a
+            // transposed product is the product of the transposed operands: (a b)^T = b^T a^T.
             Op::Permute(_) | Op::Slice(_) => {
                 let below = self.new.node(src[0]).clone();
+                if below.op == Op::MatMul && self.uses[node.src[0].index()] == 1 && swaps_last(&node.op) {
+                    let mut turned = |s: NodeId| {
+                        let (mut shape, dtype) = (self.new.node(s).shape.clone(), self.new.node(s).dtype);
+                        let rank = shape.len();
+                        shape.swap(rank - 1, rank - 2);
+                        self.add(node.op.clone(), smallvec![s], shape, dtype, id)
+                    };
+                    let (a, b) = (turned(below.src[0]), turned(below.src[1]));
+                    return self.add(Op::MatMul, smallvec![b, a], node.shape.clone(), node.dtype, id);
+                }
                 if below.op.is_elementwise() && self.uses[node.src[0].index()] == 1 {
                     let moved = below
                         .src
@@ -220,6 +231,14 @@ impl Pass<'_> {
         }
         self.add(Op::Expand, smallvec![point], node.shape.clone(), node.dtype, id)
     }
+}
+
+/// Whether a permutation only swaps the last two axes.
+fn swaps_last(op: &Op) -> bool {
+    let Op::Permute(axes) = op else { return false };
+    let rank = axes.len();
+    let batch = rank.saturating_sub(2);
+    rank >= 2 && axes[..batch].iter().copied().eq(0..batch) && axes[batch..] == [rank - 1, rank - 2]
 }
 
 /// Whether a node is the literal zero.
