@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Runs the cases whose names contain `filter`.
-pub fn run(device: &str, json: Option<&Path>, filter: &str) -> Result<(), Failure> {
+pub fn run(device: &str, json: Option<&Path>, filter: &str) -> std::result::Result<(), Failure> {
     let device = Device::open(device)?;
     let cases: Vec<Case> = cases::all().into_iter().filter(|case| case.name.contains(filter)).collect();
     if cases.is_empty() {

@@ -8,18 +8,13 @@ const SIDE: usize = 12;
 
 /// The glyph of a digit: which segments are lit (top, upper left, upper right, middle, lower left, lower right, bottom).
 fn glyph(digit: usize) -> [f32; SIDE * SIDE] {
-    const LIT: [&str; 10] =
-        ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"];
-    // First row, first column, height and width of each segment.
-    const SEGMENTS: [[usize; 4]; 7] = [
-        [1, 3, 1, 5],
-        [1, 3, 5, 1],
-        [1, 7, 5, 1],
-        [5, 3, 1, 5],
-        [5, 3, 5, 1],
-        [5, 7, 5, 1],
-        [9, 3, 1, 5],
+    const LIT: [&str; 10] = [
+        "1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111",
+        "1111011",
     ];
+    // First row, first column, height and width of each segment.
+    const SEGMENTS: [[usize; 4]; 7] =
+        [[1, 3, 1, 5], [1, 3, 5, 1], [1, 7, 5, 1], [5, 3, 1, 5], [5, 3, 5, 1], [5, 7, 5, 1], [9, 3, 1, 5]];
     let mut image = [0.0; SIDE * SIDE];
     for (lit, [row, column, height, width]) in LIT[digit].chars().zip(SEGMENTS) {
         for r in row..row + height {
@@ -86,7 +81,8 @@ fn main() -> Result<()> {
     let device = Device::best()?;
     let (images, labels) = digits(512, &device)?;
     let (unseen, their_labels) = digits(256, &device)?;
-    let model = Classifier { hidden: Linear::new(SIDE * SIDE, 64, &device)?, out: Linear::new(64, 10, &device)? };
+    let model =
+        Classifier { hidden: Linear::new(SIDE * SIDE, 64, &device)?, out: Linear::new(64, 10, &device)? };
     println!("{} parameters on {device}", model.parameter_count());
 
     let (steps, batch) = (150, 64);

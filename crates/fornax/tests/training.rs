@@ -1,6 +1,8 @@
 //! Modules and optimizers: paths, switches, first values, resuming, loss scaling, wrong use.
 
-use fornax::nn::{Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor};
+use fornax::nn::{
+    Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor,
+};
 use fornax::optim::{
     Adam, AdamW, GradScaler, Group, Lion, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
 };

@@ -4,9 +4,10 @@ use super::rule::{Moment, Rule};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
 use crate::scope::scope;
-use crate::tensor::{Gradients, Tensor, no_grad};
+use crate::tensor::{Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -80,7 +81,10 @@ impl<R: Rule> Optimizer<R> {
     pub fn with_groups(rule: R, lr: f64, groups: Vec<Group>) -> Result<Optimizer<R>> {
         let mut all = groups.iter().flat_map(|group| &group.parameters);
         let Some(device) = all.next().map(|(_, parameter)| parameter.device()) else {
-            return Err(Error::Argument { op: "Optimizer", detail: "there is no parameter to optimize".into() });
+            return Err(Error::Argument {
+                op: "Optimizer",
+                detail: "there is no parameter to optimize".into(),
+            });
         };
         let (mut names, mut seen) = (FxHashSet::default(), FxHashSet::default());
         let mut made = vec![];
@@ -92,9 +96,13 @@ impl<R: Rule> Optimizer<R> {
                     return Err(Error::DeviceMismatch { op: "Optimizer", left, right });
                 }
                 if !seen.insert(parameter.identity()) || !names.insert(name.clone()) {
-                    return Err(Error::Parameter { name, detail: "it was given to the optimizer twice".into() });
+                    return Err(Error::Parameter {
+                        name,
+                        detail: "it was given to the optimizer twice".into(),
+                    });
                 }
-                let states = rule.states().iter().map(|_| zeros(&parameter.tensor())).collect::<Result<_>>()?;
+                let states =
+                    rule.states().iter().map(|_| zeros(&parameter.tensor())).collect::<Result<_>>()?;
                 slots.push(Slot { name, parameter, states, steps: 0 });
             }
             made.push(Slots { lr_factor: group.lr_factor, weight_decay: group.weight_decay, slots });
@@ -136,7 +144,12 @@ impl<R: Rule> Optimizer<R> {
     }
 
     /// One step; where `skip` is true on the device, everything stays as it was and the step does not count.
-    pub(super) fn advance(&mut self, gradients: &Gradients, also: &[&Tensor], skip: Option<&Tensor>) -> Result<()> {
+    pub(super) fn advance(
+        &mut self,
+        gradients: &Gradients,
+        also: &[&Tensor],
+        skip: Option<&Tensor>,
+    ) -> Result<()> {
         self.settle()?;
         let updates = no_grad(|| scope("optim", || self.record(gradients, skip)))?;
         let mut targets = vec![gradients.root()];
