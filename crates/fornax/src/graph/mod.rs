@@ -8,6 +8,7 @@
 
 pub mod autograd;
 pub mod interpret;
+mod recompute;
 
 use crate::dtype::DType;
 use crate::view::{Dims, Range};

@@ -91,7 +91,6 @@ fn score_mask(mask: &Tensor, q: &Tensor, shape: [usize; 4]) -> Result<Tensor> {
 /// What [`Op::Attention`] means, in plain ops; `[B, Tq, H, Dv]` as there.
 pub(crate) fn composite(q: &Tensor, k: &Tensor, v: &Tensor, mask: Option<&Tensor>, spec: AttentionSpec) -> Tensor {
     let (dtype, wide) = (q.dtype(), q.dtype().compute());
-    let (tq, tk) = (q.shape()[2], k.shape()[2]);
     let heads = |x: &Tensor| repeat_heads(&raw::cast(x, wide), q.shape()[1]);
     let scores = raw::matmul(&raw::cast(q, wide), &raw::transpose(&heads(k)));
     let mut scores = raw::scale(&scores, f64::from_bits(spec.scale));
@@ -100,11 +99,8 @@ pub(crate) fn composite(q: &Tensor, k: &Tensor, v: &Tensor, mask: Option<&Tensor
     }
     let constant = |value: f64, like: &Tensor| raw::full_like(like, value);
     if spec.causal {
-        let at = |len: usize, axis| raw::positions(len.max(tq).max(tk), axis, 4, q.device());
-        let cut = |x: Tensor, len: usize, axis| {
-            raw::expand(&raw::narrow(&x, axis, crate::view::Range { start: 0, len, step: 1 }), scores.shape())
-        };
-        let seen = raw::binary(Binary::Le, &cut(at(tk, 3), tk, 3), &cut(at(tq, 2), tq, 2));
+        let at = |len, axis| raw::expand(&raw::positions(len, axis, 4, q.device()), scores.shape());
+        let seen = raw::binary(Binary::Le, &at(k.shape()[2], 3), &at(q.shape()[2], 2));
         scores = raw::select(&seen, &scores, &constant(f64::NEG_INFINITY, &scores));
     }
     // A row that sees nothing has no largest score and no sum; it is shifted by 0 and divided by 1.

@@ -55,15 +55,7 @@ impl Spec {
 fn arrange(x: &Tensor, letters: &[char], order: &[char]) -> Tensor {
     let gone: Dims = (0..letters.len()).filter(|&i| !order.contains(&letters[i])).collect();
     let kept: Vec<char> = letters.iter().copied().filter(|c| order.contains(c)).collect();
-    let mut shape = x.0.shape.clone();
-    shape.retain({
-        let mut i = 0;
-        move |_| {
-            i += 1;
-            !gone.contains(&(i - 1))
-        }
-    });
-    let gone: Dims = (0..letters.len()).filter(|&i| !order.contains(&letters[i])).collect();
+    let shape: Dims = (0..letters.len()).filter(|i| !gone.contains(i)).map(|i| x.shape()[i]).collect();
     let summed = raw::reshape(&raw::sum(x, &gone), &shape);
     let axes: Dims = order.iter().filter_map(|c| kept.iter().position(|k| k == c)).collect();
     raw::permute(&summed, &axes)

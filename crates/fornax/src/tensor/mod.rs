@@ -96,13 +96,18 @@ thread_local! {
 
 /// Runs `f` without recording gradients: what it makes does not require any.
 pub fn no_grad<R>(f: impl FnOnce() -> R) -> R {
+    recording(false, f)
+}
+
+/// Runs `f` with the recording of gradients on or off.
+pub(crate) fn recording<R>(on: bool, f: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
             GRAD.set(self.0);
         }
     }
-    let _restore = Restore(GRAD.replace(false));
+    let _restore = Restore(GRAD.replace(on));
     f()
 }
 
