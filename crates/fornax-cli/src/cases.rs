@@ -10,8 +10,10 @@ pub struct Case {
     pub name: &'static str,
     /// About how many seconds the timed calls may take together.
     pub budget: f64,
-    pub prepare: Box<dyn Fn(&Device) -> Result<Prepared>>,
+    pub prepare: Prepare,
 }
+
+type Prepare = Box<dyn Fn(&Device) -> Result<Prepared>>;
 
 /// What one timed call does.
 pub struct Prepared {

@@ -45,7 +45,7 @@ fn digits(count: usize, device: &Device) -> Result<(Tensor, Tensor)> {
     }
     let clean = Tensor::from_slice(&pixels, &[count, SIDE * SIDE], device)?;
     let noise = Tensor::randn(&[count, SIDE * SIDE], DType::F32, device)?;
-    let images = clean.add(&noise.mul(0.4)?)?;
+    let images = clean.add(&noise.mul(0.25)?)?;
     images.eval()?;
     Ok((images, labels))
 }
@@ -79,18 +79,18 @@ impl Module for Classifier {
 fn main() -> Result<()> {
     manual_seed(1);
     let device = Device::best()?;
-    let (images, labels) = digits(512, &device)?;
+    let (images, labels) = digits(4096, &device)?;
     let (unseen, their_labels) = digits(256, &device)?;
     let model =
         Classifier { hidden: Linear::new(SIDE * SIDE, 64, &device)?, out: Linear::new(64, 10, &device)? };
     println!("{} parameters on {device}", model.parameter_count());
 
-    let (steps, batch) = (150, 64);
-    let schedule = Cosine { lr: 5e-3, min_lr: 1e-4, warmup: 5, total: steps };
+    let (steps, batch) = (150, 128);
+    let schedule = Cosine { lr: 1e-2, min_lr: 1e-4, warmup: 5, total: steps };
     let mut optimizer = Optimizer::new(AdamW::default(), schedule.lr(0), model.named_parameters())?;
     for step in 0..steps {
         optimizer.set_lr(schedule.lr(step))?;
-        let first = step as usize * batch % 512;
+        let first = step as usize * batch % 4096;
         let logits = model.forward(&images.narrow(0, first, batch)?)?;
         let loss = logits.cross_entropy(&labels.narrow(0, first, batch)?)?;
         optimizer.step(&loss.backward()?)?;

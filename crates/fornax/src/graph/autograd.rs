@@ -44,6 +44,12 @@ impl Gradients {
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Tensor)> {
         self.leaves.iter().map(|(&id, gradient)| (id, gradient))
     }
+
+    /// The same with every gradient replaced by `f(id of the leaf, gradient)`.
+    pub fn map(&self, mut f: impl FnMut(u64, &Tensor) -> Result<Tensor>) -> Result<Gradients> {
+        let leaves = self.iter().map(|(id, gradient)| Ok((id, f(id, gradient)?))).collect::<Result<_>>()?;
+        Ok(Gradients { root: self.root.clone(), leaves })
+    }
 }
 
 impl Tensor {

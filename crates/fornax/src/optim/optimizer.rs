@@ -215,11 +215,11 @@ impl<R: Rule> Optimizer<R> {
     /// Takes back the count of a step that turned out to be skipped. The flag was computed with that step, so this
     /// reads one byte.
     fn settle(&mut self) -> Result<()> {
-        if let Some((skipped, slots)) = self.uncertain.take() {
-            if skipped.item::<bool>()? {
-                for (g, s) in slots {
-                    self.groups[g].slots[s].steps -= 1;
-                }
+        if let Some((skipped, slots)) = self.uncertain.take()
+            && skipped.item::<bool>()?
+        {
+            for (g, s) in slots {
+                self.groups[g].slots[s].steps -= 1;
             }
         }
         Ok(())
