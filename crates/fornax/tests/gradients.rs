@@ -252,7 +252,8 @@ fn layers_and_losses() {
 #[test]
 fn second_derivatives() {
     fn gradient_norm(f: impl Fn(&[Tensor]) -> Result<Tensor>, x: &[Tensor]) -> Result<Tensor> {
-        let x: Vec<Tensor> = x.iter().map(|x| if x.requires_grad() { x.clone() } else { x.variable().unwrap() }).collect();
+        let x: Vec<Tensor> =
+            x.iter().map(|x| if x.requires_grad() { x.clone() } else { x.variable().unwrap() }).collect();
         let gradients = grad(&weighted(&f(&x)?)?, &x.iter().collect::<Vec<_>>())?;
         let mut total = Tensor::zeros(&[], DType::F64, &Device::cpu())?;
         for gradient in &gradients {

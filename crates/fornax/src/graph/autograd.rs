@@ -117,7 +117,12 @@ fn history(tensor: &Tensor) -> Option<Expr> {
 
 /// Walks from `root` to its leaves, or to the tensors with the ids in `stop`, and tells `found` of every tensor on
 /// the way with its gradient. A tensor is older than its users, so descending ids are a topological order.
-fn walk(root: &Tensor, seed: &Tensor, stop: &[u64], mut found: impl FnMut(&Tensor, &Tensor, bool)) -> Result<()> {
+fn walk(
+    root: &Tensor,
+    seed: &Tensor,
+    stop: &[u64],
+    mut found: impl FnMut(&Tensor, &Tensor, bool),
+) -> Result<()> {
     if !root.requires_grad() {
         let detail = format!("{root:?} depends on nothing that requires a gradient; see variable()");
         return Err(Error::Gradient { detail });
@@ -356,7 +361,8 @@ fn binary(op: Binary, a: &Tensor, b: &Tensor, y: &Tensor, g: &Tensor) -> Parts {
                 select(&binary(Binary::Eq, b, &zero()), &zero(), &mul(g, &slope))
             },
             &|| {
-                let flat = binary(Binary::And, &binary(Binary::Eq, a, &zero()), &binary(Binary::Le, &zero(), b));
+                let flat =
+                    binary(Binary::And, &binary(Binary::Eq, a, &zero()), &binary(Binary::Le, &zero(), b));
                 let base = select(&flat, &full_like(a, 1), a);
                 select(&flat, &zero(), &mul(g, &mul(y, &log(&base))))
             },
@@ -419,9 +425,8 @@ fn product(x: &Tensor, axes: &[usize], g: &Tensor) -> Tensor {
     let safe = raw::select(&is_zero, &one, x);
     let rest = raw::expand(&raw::reduce(Reduce::Prod, &safe, axes), x.shape());
     let zeros = raw::sum(&raw::cast(&is_zero, x.dtype()), axes);
-    let holds = |count: f64| {
-        raw::expand(&raw::binary(Binary::Eq, &zeros, &raw::full_like(&zeros, count)), x.shape())
-    };
+    let holds =
+        |count: f64| raw::expand(&raw::binary(Binary::Eq, &zeros, &raw::full_like(&zeros, count)), x.shape());
     let at_zero = raw::select(&holds(1.0), &rest, &zero);
     let elsewhere = raw::select(&holds(0.0), &raw::div(&rest, &safe), &zero);
     raw::mul(&raw::expand(g, x.shape()), &raw::select(&is_zero, &at_zero, &elsewhere))
@@ -434,8 +439,7 @@ fn ungather(x: &Tensor, axis: usize, index: &Tensor, g: &Tensor) -> Tensor {
         return raw::scatter_add(&raw::full_like(x, 0), axis, index, g);
     }
     let positions = raw::cast(&raw::positions(x.shape()[axis], axis, x.rank(), x.device()), DType::I64);
-    let taken =
-        raw::binary(Binary::Eq, &raw::expand(&positions, x.shape()), &raw::expand(index, x.shape()));
+    let taken = raw::binary(Binary::Eq, &raw::expand(&positions, x.shape()), &raw::expand(index, x.shape()));
     raw::select(&taken, &raw::expand(g, x.shape()), &raw::full_like(x, 0))
 }
 
@@ -483,4 +487,88 @@ fn attention_again(spec: AttentionSpec, side: Side, src: &Sources, c: &Tensor) -
         }
     })?;
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, checkpoint, no_grad};
+
+    fn ones(shape: &[usize]) -> Result<Tensor> {
+        Tensor::ones(shape, DType::F32, &Device::cpu())?.variable()
+    }
+
+    fn op(tensor: &Tensor) -> Op {
+        tensor.expr().unwrap().op
+    }
+
+    #[test]
+    fn slices_that_cover_an_axis_are_joined() -> Result<()> {
+        let x = ones(&[2, 6])?;
+        let parts = x.chunk(3, 1)?;
+        let loss = parts[2].exp()?.add(&parts[0])?.mul(&parts[1])?.sum_all()?;
+        assert_eq!(op(&grad(&loss, &[&x])?[0]), Op::Cat(1));
+        let loss = parts[0].mul(&parts[2])?.sum_all()?;
+        assert_eq!(op(&grad(&loss, &[&x])?[0]), Op::Binary(Binary::Add));
+        Ok(())
+    }
+
+    #[test]
+    fn a_tied_embedding_scatters_into_the_other_gradient() -> Result<()> {
+        let table = ones(&[5, 3])?;
+        let ids = Tensor::from_slice(&[1i64, 4], &[2], &Device::cpu())?;
+        let loss = Tensor::embedding(&table, &ids)?.matmul(&table.t()?)?.sum_all()?;
+        let gradient = &grad(&loss, &[&table])?[0];
+        assert_eq!(op(gradient), Op::ScatterAdd(0));
+        assert!(matches!(op(&gradient.expr().unwrap().src[0]), Op::Permute(_)));
+        Ok(())
+    }
+
+    #[test]
+    fn one_gathered_element_is_a_comparison() -> Result<()> {
+        let x = ones(&[2, 6])?;
+        let target = Tensor::from_slice(&[1i64, 4], &[2, 1], &Device::cpu())?;
+        let gradient = &grad(&x.gather(1, &target)?.sum_all()?, &[&x])?[0];
+        assert_eq!(op(gradient), Op::Where);
+        Ok(())
+    }
+
+    #[test]
+    fn a_region_is_computed_again_behind_its_gradient() -> Result<()> {
+        let x = ones(&[2])?;
+        let inside = std::cell::RefCell::new(vec![]);
+        let y = checkpoint(|| {
+            let a = x.exp()?;
+            let b = a.sin()?;
+            inside.borrow_mut().extend([a.id(), b.id()]);
+            b.exp()
+        })?;
+        let loss = y.sqr()?.sum_all()?;
+        for backward in [|loss: &Tensor| loss.backward(), |loss: &Tensor| no_grad(|| loss.backward())] {
+            let gradients = backward(&loss)?;
+            let (mut stack, mut waits) = (vec![gradients.get(&x).unwrap().clone()], 0);
+            while let Some(tensor) = stack.pop() {
+                let Some(expr) = tensor.expr() else { continue };
+                if expr.op == Op::After {
+                    waits += 1;
+                    assert_eq!(expr.src[0].id(), x.id());
+                } else {
+                    // Only y itself, which the loss needs anyway, is used as it was computed first.
+                    assert!(!inside.borrow().contains(&tensor.id()) || tensor.id() == y.id());
+                    stack.extend(expr.src.iter().filter(|s| s.id() != y.id()).cloned());
+                }
+            }
+            assert!(waits > 0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn gradients_carry_the_scope_of_the_forward_op() -> Result<()> {
+        let x = ones(&[2])?;
+        let y = crate::scope("h.0", || x.exp())?;
+        let gradient = &grad(&y.sum_all()?, &[&x])?[0];
+        assert_eq!(gradient.0.scope.path(), "h.0");
+        Ok(())
+    }
 }

@@ -152,7 +152,8 @@ pub fn interpret(
             Array::from_bytes(bytes, &n.shape, n.dtype)
         } else {
             let scalar = scalars.iter().find(|(s, _)| *s == id).map(|(_, v)| *v);
-            let src: Option<SmallVec<[&Array; 3]>> = n.src.iter().map(|s| values[s.index()].as_ref()).collect();
+            let src: Option<SmallVec<[&Array; 3]>> =
+                n.src.iter().map(|s| values[s.index()].as_ref()).collect();
             node(n, &src.ok_or_else(|| wrong("a source that is gone"))?, scalar)?
         };
         values[id.index()] = Some(value);
@@ -319,7 +320,8 @@ pub fn node(node: &Node, src: &[&Array], scalar: Option<Scalar>) -> Result<Array
             let a = Attention::new(src[0], src[1], src[2], src.get(3).copied(), spec)?;
             let mut out = vec![0.0; n];
             a.rows(|h, i, scores, lse| {
-                for (j, s) in scores.iter().enumerate().filter(|(_, s)| **s > f64::NEG_INFINITY || s.is_nan()) {
+                for (j, s) in scores.iter().enumerate().filter(|(_, s)| **s > f64::NEG_INFINITY || s.is_nan())
+                {
                     for d in 0..a.dv {
                         out[a.out_at(h, i, d)] += (s - lse).exp() * a.v[a.v_at(h, j, d)];
                     }
@@ -603,7 +605,9 @@ fn indexed(view: &View, axis: usize, index: &Array, op: &'static str) -> Result<
         out.push(view.at(&coord).unwrap_or(0));
     });
     match bad {
-        Some(bad) => Err(Error::Index { op, detail: format!("index {bad} is outside 0..{size} of axis {axis}") }),
+        Some(bad) => {
+            Err(Error::Index { op, detail: format!("index {bad} is outside 0..{size} of axis {axis}") })
+        }
         None => Ok(out),
     }
 }

@@ -35,7 +35,8 @@ impl Tensor {
         }
         let shapes = || format!("q {:?}, k {:?}, v {:?}", self.shape(), k.shape(), v.shape());
         let bad = |why: &str| Err(Error::Shape { op: OP, detail: format!("{}: {why}", shapes()) });
-        let (&[b, h, tq, d], &[bk, hk, tk, dk], &[bv, hv, tv, dv]) = (self.shape(), k.shape(), v.shape()) else {
+        let (&[b, h, tq, d], &[bk, hk, tk, dk], &[bv, hv, tv, dv]) = (self.shape(), k.shape(), v.shape())
+        else {
             return bad("each must be [batch, heads, positions, width]");
         };
         if b != bk || b != bv {
@@ -81,7 +82,8 @@ fn score_mask(mask: &Tensor, q: &Tensor, shape: [usize; 4]) -> Result<Tensor> {
         }
         dtype if dtype.is_float() => raw::cast(mask, q.dtype()),
         dtype => {
-            let detail = format!("the mask is {dtype}; bool says what is seen, floats are added to the scores");
+            let detail =
+                format!("the mask is {dtype}; bool says what is seen, floats are added to the scores");
             return Err(Error::DType { op: OP, detail });
         }
     };
@@ -89,7 +91,13 @@ fn score_mask(mask: &Tensor, q: &Tensor, shape: [usize; 4]) -> Result<Tensor> {
 }
 
 /// What [`Op::Attention`] means, in plain ops; `[B, Tq, H, Dv]` as there.
-pub(crate) fn composite(q: &Tensor, k: &Tensor, v: &Tensor, mask: Option<&Tensor>, spec: AttentionSpec) -> Tensor {
+pub(crate) fn composite(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    mask: Option<&Tensor>,
+    spec: AttentionSpec,
+) -> Tensor {
     let (dtype, wide) = (q.dtype(), q.dtype().compute());
     let heads = |x: &Tensor| repeat_heads(&raw::cast(x, wide), q.shape()[1]);
     let scores = raw::matmul(&raw::cast(q, wide), &raw::transpose(&heads(k)));

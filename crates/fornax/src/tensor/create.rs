@@ -4,7 +4,7 @@ use super::{Tensor, checked_numel, raw};
 use crate::device::Device;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::graph::{Binary, Op, Random};
+use crate::graph::{Binary, Op, Random, Unary};
 use crate::view::Dims;
 use smallvec::SmallVec;
 
@@ -155,7 +155,8 @@ impl Tensor {
         checked_numel(op, shape)?;
         let span = high as i128 - low as i128;
         if span <= 0 || span > u32::MAX as i128 {
-            let detail = format!("{low}..{high} holds {} numbers; 1 to {} can be drawn", span.max(0), u32::MAX);
+            let detail =
+                format!("{low}..{high} holds {} numbers; 1 to {} can be drawn", span.max(0), u32::MAX);
             return Err(Error::Argument { op, detail });
         }
         let bits = raw::random(Random::Bits, shape, device).rem(span as i64)?;
@@ -169,7 +170,10 @@ impl Tensor {
         shape.push(classes);
         checked_numel("one_hot", &shape)?;
         let rank = shape.len();
-        let classes = raw::expand(&raw::cast(&raw::positions(classes, rank - 1, rank, self.device()), self.dtype()), &shape);
+        let classes = raw::expand(
+            &raw::cast(&raw::positions(classes, rank - 1, rank, self.device()), self.dtype()),
+            &shape,
+        );
         let value = raw::expand(&self.unsqueeze(-1)?, &shape);
         Ok(raw::cast(&raw::binary(Binary::Eq, &classes, &value), dtype))
     }
@@ -206,5 +210,15 @@ fn random(op: &'static str, kind: Random, shape: &[usize], dtype: DType, device:
         let detail = format!("{dtype} cannot hold random fractions; take randint(..) or a float dtype");
         return Err(Error::DType { op, detail });
     }
-    Ok(raw::cast(&raw::random(kind, shape, device), dtype))
+    let mut drawn = raw::random(kind, shape, device);
+    // Rounding must not turn the largest numbers into 1: keep as many bits as the dtype holds.
+    let steps = match dtype {
+        DType::F16 => 2048.0,
+        DType::BF16 => 256.0,
+        _ => 0.0,
+    };
+    if kind == Random::Uniform && steps > 0.0 {
+        drawn = raw::scale(&raw::unary(Unary::Floor, &raw::scale(&drawn, steps)), 1.0 / steps);
+    }
+    Ok(raw::cast(&drawn, dtype))
 }

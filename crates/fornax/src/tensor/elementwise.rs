@@ -102,7 +102,12 @@ fn compare<'a>(op: &'static str, kind: Binary, a: &Tensor, b: impl Into<Operand<
 }
 
 /// `a > b` is `b < a`.
-fn compare_swapped<'a>(op: &'static str, kind: Binary, a: &Tensor, b: impl Into<Operand<'a>>) -> Result<Tensor> {
+fn compare_swapped<'a>(
+    op: &'static str,
+    kind: Binary,
+    a: &Tensor,
+    b: impl Into<Operand<'a>>,
+) -> Result<Tensor> {
     let (a, b) = operands(op, a, b)?;
     Ok(raw::binary(kind, &b, &a))
 }

@@ -108,9 +108,7 @@ impl Tensor {
             (Reduction::None, _) => raw::reshape(&loss, &self.shape()[..last]),
             (Reduction::Sum, _) => total(&loss),
             (Reduction::Mean, None) => raw::scale(&total(&loss), 1.0 / rows as f64),
-            (Reduction::Mean, Some(kept)) => {
-                raw::div(&total(&loss), &total(&raw::cast(&kept, loss.dtype())))
-            }
+            (Reduction::Mean, Some(kept)) => raw::div(&total(&loss), &total(&raw::cast(&kept, loss.dtype()))),
         })
     }
 

@@ -141,7 +141,14 @@ fn structure_hash(op: &Op, shape: &[usize], dtype: DType) -> u64 {
 }
 
 impl Tensor {
-    fn make(state: State, op: &Op, shape: Dims, dtype: DType, device: &Device, requires_grad: bool) -> Tensor {
+    fn make(
+        state: State,
+        op: &Op,
+        shape: Dims,
+        dtype: DType,
+        device: &Device,
+        requires_grad: bool,
+    ) -> Tensor {
         let hash = structure_hash(op, &shape, dtype);
         Tensor(Arc::new(Inner {
             id: next_id(),
@@ -190,7 +197,14 @@ impl Tensor {
         match &*self.state() {
             State::Ready(buffer, _) => {
                 let state = State::Ready(buffer.clone(), None);
-                Tensor::make(state, &Op::Input, self.0.shape.clone(), self.0.dtype, &self.0.device, requires_grad)
+                Tensor::make(
+                    state,
+                    &Op::Input,
+                    self.0.shape.clone(),
+                    self.0.dtype,
+                    &self.0.device,
+                    requires_grad,
+                )
             }
             _ => {
                 let expr = Expr { op: Op::Reshape, src: smallvec::smallvec![self.clone()] };
@@ -363,13 +377,18 @@ impl Tensor {
     }
 }
 
-/// The number of elements of a shape that a user gave; too many to count is an error.
+/// The number of elements of a shape that a user gave; too many to count is an error. Sizes of 0 hide nothing: the
+/// others are multiplied too when strides are made.
 pub(crate) fn checked_numel(op: &'static str, shape: &[usize]) -> Result<usize> {
     shape
         .iter()
-        .try_fold(1usize, |n, &d| n.checked_mul(d))
+        .try_fold(1usize, |n, &d| n.checked_mul(d.max(1)))
         .filter(|&n| n <= isize::MAX as usize / 8)
-        .ok_or_else(|| Error::Shape { op, detail: format!("{shape:?} has more elements than can be addressed") })
+        .map(|n| if shape.contains(&0) { 0 } else { n })
+        .ok_or_else(|| Error::Shape {
+            op,
+            detail: format!("{shape:?} has more elements than can be addressed"),
+        })
 }
 
 impl std::fmt::Debug for Tensor {

@@ -52,7 +52,8 @@ impl Tensor {
     fn extreme(&self, op: Reduce, name: &'static str, list: &[isize], keepdim: bool) -> Result<Tensor> {
         let axes = axes(name, list, self.rank())?;
         if count(self, &axes) == 0 {
-            let detail = format!("axes {axes:?} of {:?} hold no elements, so there is no {name}", self.shape());
+            let detail =
+                format!("axes {axes:?} of {:?} hold no elements, so there is no {name}", self.shape());
             return Err(Error::Shape { op: name, detail });
         }
         Ok(drop_axes(&raw::reduce(op, self, &axes), &axes, keepdim))

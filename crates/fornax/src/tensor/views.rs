@@ -11,7 +11,8 @@ impl Tensor {
     /// The same elements, row-major, under another shape. One size may be -1: what is left.
     pub fn reshape(&self, shape: &[isize]) -> Result<Tensor> {
         let op = "reshape";
-        let bad = |why: String| Err(Error::Shape { op, detail: format!("{:?} to {shape:?}: {why}", self.shape()) });
+        let bad =
+            |why: String| Err(Error::Shape { op, detail: format!("{:?} to {shape:?}: {why}", self.shape()) });
         let mut known: Dims = Dims::with_capacity(shape.len());
         let mut open = None;
         for (i, &n) in shape.iter().enumerate() {
@@ -72,7 +73,8 @@ impl Tensor {
         let at = self::axis("narrow", axis, self.rank())?;
         let size = self.shape()[at];
         if start.checked_add(len).is_none_or(|end| end > size) {
-            let detail = format!("{len} elements from {start} on of axis {at} of {:?}, size {size}", self.shape());
+            let detail =
+                format!("{len} elements from {start} on of axis {at} of {:?}, size {size}", self.shape());
             return Err(Error::Index { op: "narrow", detail });
         }
         Ok(raw::narrow(self, at, Range { start, len, step: 1 }))
@@ -83,7 +85,10 @@ impl Tensor {
     pub fn slice(&self, axis: isize, start: isize, end: isize, step: isize) -> Result<Tensor> {
         let at = self::axis("slice", axis, self.rank())?;
         if step == 0 {
-            return Err(Error::Argument { op: "slice", detail: "the step is 0; 1 takes every element".into() });
+            return Err(Error::Argument {
+                op: "slice",
+                detail: "the step is 0; 1 takes every element".into(),
+            });
         }
         let size = self.shape()[at] as i128;
         let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
@@ -139,7 +144,12 @@ impl Tensor {
         }
         checked_numel(op, shape)?;
         let fits = self.rank() <= shape.len()
-            && self.shape().iter().rev().zip(shape.iter().rev()).all(|(&have, &want)| have == want || have == 1);
+            && self
+                .shape()
+                .iter()
+                .rev()
+                .zip(shape.iter().rev())
+                .all(|(&have, &want)| have == want || have == 1);
         if !fits {
             let detail = format!("{:?} to {shape:?}: only axes of size 1 can be repeated", self.shape());
             return Err(Error::Shape { op, detail });
@@ -197,12 +207,14 @@ impl Tensor {
     pub fn split(&self, size: usize, axis: isize) -> Result<Vec<Tensor>> {
         let at = self::axis("split", axis, self.rank())?;
         if size == 0 {
-            return Err(Error::Argument { op: "split", detail: "pieces of size 0 never cover an axis".into() });
+            return Err(Error::Argument {
+                op: "split",
+                detail: "pieces of size 0 never cover an axis".into(),
+            });
         }
         let whole = self.shape()[at];
-        let piece = |start: usize| {
-            raw::narrow(self, at, Range { start, len: size.min(whole - start), step: 1 })
-        };
+        let piece =
+            |start: usize| raw::narrow(self, at, Range { start, len: size.min(whole - start), step: 1 });
         Ok(if whole == 0 { vec![self.clone()] } else { (0..whole).step_by(size).map(piece).collect() })
     }
 
@@ -210,7 +222,10 @@ impl Tensor {
     pub fn chunk(&self, n: usize, axis: isize) -> Result<Vec<Tensor>> {
         let at = self::axis("chunk", axis, self.rank())?;
         if n == 0 {
-            return Err(Error::Argument { op: "chunk", detail: "0 chunks hold nothing; 1 is the whole".into() });
+            return Err(Error::Argument {
+                op: "chunk",
+                detail: "0 chunks hold nothing; 1 is the whole".into(),
+            });
         }
         self.split(self.shape()[at].div_ceil(n).max(1), axis)
     }
