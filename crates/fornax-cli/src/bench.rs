@@ -5,12 +5,12 @@ use crate::Failure;
 use crate::cases::{self, Case, Prepared};
 use crate::report::{self, Row};
 use fornax::{Device, Result};
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
 
 /// Runs the cases whose names contain `filter`.
-pub fn run(device: &str, json: Option<&Path>, filter: &str) -> Result<(), Failure> {
+pub fn run(device: &str, json: Option<&Path>, filter: &str) -> std::result::Result<(), Failure> {
     let device = Device::open(device)?;
     let cases: Vec<Case> = cases::all().into_iter().filter(|case| case.name.contains(filter)).collect();
     if cases.is_empty() {
@@ -19,7 +19,7 @@ pub fn run(device: &str, json: Option<&Path>, filter: &str) -> Result<(), Failur
     }
     if let Some(path) = json {
         // Better to hear now than after minutes that the file cannot be written.
-        report::write_json(path, &[])?;
+        report::write_json(path, &[]).map_err(|error| Failure::Usage(error.to_string()))?;
     }
     report::print_head();
     let mut rows = vec![];
@@ -36,9 +36,12 @@ pub fn run(device: &str, json: Option<&Path>, filter: &str) -> Result<(), Failur
     Ok(())
 }
 
-/// One line on the terminal that the next one replaces.
+/// One line on the terminal that the next one replaces; nothing where nobody watches.
 fn progress(text: &str) {
     let mut stderr = std::io::stderr();
+    if !stderr.is_terminal() {
+        return;
+    }
     // Nobody is helped if a progress line that cannot be written ends the benchmark.
     let _ = write!(stderr, "\r\x1b[2K{text}");
     let _ = stderr.flush();

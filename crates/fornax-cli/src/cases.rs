@@ -10,8 +10,10 @@ pub struct Case {
     pub name: &'static str,
     /// About how many seconds the timed calls may take together.
     pub budget: f64,
-    pub prepare: Box<dyn Fn(&Device) -> Result<Prepared>>,
+    pub prepare: Prepare,
 }
+
+type Prepare = Box<dyn Fn(&Device) -> Result<Prepared>>;
 
 /// What one timed call does.
 pub struct Prepared {
@@ -76,10 +78,13 @@ pub fn all() -> Vec<Case> {
         case("cross_entropy_train_512x50257", cross_entropy_train),
         case("tiny_ops_2000x64", tiny_ops),
         case("mlp_train_128", mlp_train),
-        Case { budget: 6.0, ..case("gpt_train_4x256_B8_T128_V256", |d| {
-            let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
-            gpt_train(config, 8, d)
-        }) },
+        Case {
+            budget: 6.0,
+            ..case("gpt_train_4x256_B8_T128_V256", |d| {
+                let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
+                gpt_train(config, 8, d)
+            })
+        },
         Case { budget: 6.0, ..case("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
         case("plan_lookup_ns_per_node", plan_lookup),
     ]
@@ -193,7 +198,7 @@ fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepare
 fn plan_lookup(device: &Device) -> Result<Prepared> {
     let model = Gpt::new(DISTILGPT2, device)?;
     let ids = randint(DISTILGPT2.vocabulary, &[1, DISTILGPT2.context], device)?;
-    let mut call = move || -> Result<()> {
+    let call = move || -> Result<()> {
         let loss = model.loss(&ids)?;
         let gradients = loss.backward()?;
         let mut targets = vec![&loss];

@@ -34,6 +34,9 @@ pub fn print_row(row: &Row) {
         number(row.gbps),
         number(row.gflops)
     );
+    if row.case.ends_with("_ns_per_node") {
+        println!("{:32} {:>12.0} ns", "", row.median_ms * 1e6);
+    }
 }
 
 /// Writes all rows as an array of objects.

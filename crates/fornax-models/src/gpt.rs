@@ -38,7 +38,9 @@ impl Gpt {
         Ok(Gpt {
             wte: Embedding::new(vocabulary, width, device)?,
             wpe: Embedding::new(context, width, device)?,
-            h: (0..layers).map(|_| TransformerBlock::new(width, heads, true, device)).collect::<Result<_>>()?,
+            h: (0..layers)
+                .map(|_| TransformerBlock::new(width, heads, true, device))
+                .collect::<Result<_>>()?,
             ln_f: LayerNorm::new(width, device)?,
             names: (0..layers).map(|i| format!("h.{i}")).collect(),
         })
@@ -47,7 +49,10 @@ impl Gpt {
     /// Token ids `[B, T]` to the logits of the next token `[B, T, vocabulary]`.
     pub fn forward(&self, ids: &Tensor) -> Result<Tensor> {
         let &[_, time] = ids.shape() else {
-            return Err(Error::Shape { op: "Gpt", detail: format!("{:?} is not [batch, time]", ids.shape()) });
+            return Err(Error::Shape {
+                op: "Gpt",
+                detail: format!("{:?} is not [batch, time]", ids.shape()),
+            });
         };
         let mut x = scope("embed", || {
             let positions = self.wpe.weight.tensor().narrow(0, 0, time)?;
@@ -58,7 +63,9 @@ impl Gpt {
         }
         let x = scope("ln_f", || self.ln_f.forward(&x))?;
         scope("head", || {
-            let &[batch, time, width] = x.shape() else { return Err(Error::Internal("ln_f changed the rank".into())) };
+            let &[batch, time, width] = x.shape() else {
+                return Err(Error::Internal("ln_f changed the rank".into()));
+            };
             let logits = x.reshape(&[-1, width as isize])?.matmul(&self.wte.weight.tensor().t()?)?;
             logits.reshape(&[batch as isize, time as isize, -1])
         })
@@ -69,7 +76,10 @@ impl Gpt {
         let logits = self.forward(ids)?;
         let time = logits.shape()[1];
         if time < 2 {
-            return Err(Error::Shape { op: "Gpt::loss", detail: format!("{:?}: one token predicts none", ids.shape()) });
+            return Err(Error::Shape {
+                op: "Gpt::loss",
+                detail: format!("{:?}: one token predicts none", ids.shape()),
+            });
         }
         scope("loss", || logits.narrow(1, 0, time - 1)?.cross_entropy(&ids.narrow(1, 1, time - 1)?))
     }

@@ -8,18 +8,13 @@ const SIDE: usize = 12;
 
 /// The glyph of a digit: which segments are lit (top, upper left, upper right, middle, lower left, lower right, bottom).
 fn glyph(digit: usize) -> [f32; SIDE * SIDE] {
-    const LIT: [&str; 10] =
-        ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"];
-    // First row, first column, height and width of each segment.
-    const SEGMENTS: [[usize; 4]; 7] = [
-        [1, 3, 1, 5],
-        [1, 3, 5, 1],
-        [1, 7, 5, 1],
-        [5, 3, 1, 5],
-        [5, 3, 5, 1],
-        [5, 7, 5, 1],
-        [9, 3, 1, 5],
+    const LIT: [&str; 10] = [
+        "1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111",
+        "1111011",
     ];
+    // First row, first column, height and width of each segment.
+    const SEGMENTS: [[usize; 4]; 7] =
+        [[1, 3, 1, 5], [1, 3, 5, 1], [1, 7, 5, 1], [5, 3, 1, 5], [5, 3, 5, 1], [5, 7, 5, 1], [9, 3, 1, 5]];
     let mut image = [0.0; SIDE * SIDE];
     for (lit, [row, column, height, width]) in LIT[digit].chars().zip(SEGMENTS) {
         for r in row..row + height {
@@ -50,7 +45,7 @@ fn digits(count: usize, device: &Device) -> Result<(Tensor, Tensor)> {
     }
     let clean = Tensor::from_slice(&pixels, &[count, SIDE * SIDE], device)?;
     let noise = Tensor::randn(&[count, SIDE * SIDE], DType::F32, device)?;
-    let images = clean.add(&noise.mul(0.4)?)?;
+    let images = clean.add(&noise.mul(0.25)?)?;
     images.eval()?;
     Ok((images, labels))
 }
@@ -84,17 +79,18 @@ impl Module for Classifier {
 fn main() -> Result<()> {
     manual_seed(1);
     let device = Device::best()?;
-    let (images, labels) = digits(512, &device)?;
+    let (images, labels) = digits(4096, &device)?;
     let (unseen, their_labels) = digits(256, &device)?;
-    let model = Classifier { hidden: Linear::new(SIDE * SIDE, 64, &device)?, out: Linear::new(64, 10, &device)? };
+    let model =
+        Classifier { hidden: Linear::new(SIDE * SIDE, 64, &device)?, out: Linear::new(64, 10, &device)? };
     println!("{} parameters on {device}", model.parameter_count());
 
-    let (steps, batch) = (150, 64);
-    let schedule = Cosine { lr: 5e-3, min_lr: 1e-4, warmup: 5, total: steps };
+    let (steps, batch) = (150, 128);
+    let schedule = Cosine { lr: 1e-2, min_lr: 1e-4, warmup: 5, total: steps };
     let mut optimizer = Optimizer::new(AdamW::default(), schedule.lr(0), model.named_parameters())?;
     for step in 0..steps {
         optimizer.set_lr(schedule.lr(step))?;
-        let first = step as usize * batch % 512;
+        let first = step as usize * batch % 4096;
         let logits = model.forward(&images.narrow(0, first, batch)?)?;
         let loss = logits.cross_entropy(&labels.narrow(0, first, batch)?)?;
         optimizer.step(&loss.backward()?)?;

@@ -91,9 +91,7 @@ fn broken_npy_files() -> Result<()> {
     let good = std::fs::read(&file.0).unwrap();
     let mut version = good.clone();
     version[6] = 9;
-    let text = |from: &str, to: &str| {
-        String::from_utf8_lossy(&good[10..128]).replace(from, to).into_bytes()
-    };
+    let text = |from: &str, to: &str| String::from_utf8_lossy(&good[10..128]).replace(from, to).into_bytes();
     let with_header = |header: Vec<u8>| [&good[..10], &header[..], &good[128..]].concat();
     let cases = [
         vec![],
@@ -129,7 +127,8 @@ fn parameters_must_match() -> Result<()> {
 
     let model = Linear::new(3, 2, &device)?;
     let before = model.weight.tensor().to_vec::<f32>()?;
-    let (weight, bias) = (Tensor::ones(&[2, 3], DType::F64, &device)?, Tensor::ones(&[2], DType::F32, &device)?);
+    let (weight, bias) =
+        (Tensor::ones(&[2, 3], DType::F64, &device)?, Tensor::ones(&[2], DType::F32, &device)?);
     let named = |list: &[(&str, &Tensor)]| -> Vec<(String, Tensor)> {
         list.iter().map(|(name, tensor)| (name.to_string(), (*tensor).clone())).collect()
     };

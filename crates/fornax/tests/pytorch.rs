@@ -3,7 +3,8 @@
 
 use fornax::io::safetensors;
 use fornax::nn::{
-    Embedding, LayerNorm, Linear, Mlp, Module, MultiHeadAttention, Parameter, RmsNorm, TransformerBlock, Visitor,
+    Embedding, LayerNorm, Linear, Mlp, Module, MultiHeadAttention, Parameter, RmsNorm, TransformerBlock,
+    Visitor,
 };
 use fornax::optim::{Adam, AdamW, Group, Lion, Optimizer, Rule, Schedule, Sgd, Warmup, clip_grad_norm};
 use fornax::{AttentionOptions, CrossEntropy, DType, Device, Reduction, Result, Tensor, eval};
@@ -143,7 +144,7 @@ fn cross_entropy() {
         let target = fixture.get(&format!("{case}.target"));
         fixture.check(&case, &["z"], vec![], |z| {
             let ignore_index = ignore.then_some(-100);
-            z[0].cross_entropy_with(target, &CrossEntropy { ignore_index, label_smoothing, reduction })
+            z[0].cross_entropy_with(target, CrossEntropy { ignore_index, label_smoothing, reduction })
         });
     };
     case("mean", false, 0.0, Reduction::Mean);
@@ -161,7 +162,8 @@ fn cross_entropy() {
 #[test]
 fn functions() {
     let fixture = Fixture::open("functions");
-    let one = |case: &str, f: fn(&Tensor) -> Result<Tensor>| fixture.check(case, &["x"], vec![], |x| f(&x[0]));
+    let one =
+        |case: &str, f: fn(&Tensor) -> Result<Tensor>| fixture.check(case, &["x"], vec![], |x| f(&x[0]));
     one("gelu", |x| x.gelu());
     one("gelu_erf", |x| x.gelu_erf());
     one("silu", |x| x.silu());
@@ -185,13 +187,17 @@ fn start(fixture: &Fixture) -> Result<Vec<(String, Parameter)>> {
 fn loss(fixture: &Fixture, parameters: &[(String, Parameter)], t: usize) -> Result<Tensor> {
     let mut terms = vec![];
     for (i, (_, parameter)) in parameters.iter().enumerate() {
-        let gradient = fixture.get(&format!("grads.{i}")).select(0, t)?;
+        let gradient = fixture.get(&format!("grads.{i}")).select(0, t as isize)?;
         terms.push(parameter.tensor().mul(&gradient)?.sum_all()?);
     }
     terms[0].add(&terms[1])?.add(&terms[2])
 }
 
-fn ten_steps<R: Rule>(case: &str, groups: impl Fn(Vec<(String, Parameter)>) -> Vec<Group>, rule: R) -> Result<()> {
+fn ten_steps<R: Rule>(
+    case: &str,
+    groups: impl Fn(Vec<(String, Parameter)>) -> Vec<Group>,
+    rule: R,
+) -> Result<()> {
     let fixture = Fixture::open("optimizers");
     let parameters = start(&fixture)?;
     let mut optimizer = Optimizer::with_groups(rule, 0.0, groups(parameters.clone()))?;
@@ -219,10 +225,7 @@ fn optimizers() -> Result<()> {
     ten_steps("lion", one, Lion { weight_decay: 0.1, ..Lion::default() })?;
     let two = |mut parameters: Vec<(String, Parameter)>| {
         let rest = parameters.split_off(1);
-        vec![
-            Group::new(parameters).weight_decay(0.3),
-            Group::new(rest).weight_decay(0.0).lr_factor(0.1),
-        ]
+        vec![Group::new(parameters).weight_decay(0.3), Group::new(rest).weight_decay(0.0).lr_factor(0.1)]
     };
     ten_steps("adamw_groups", two, AdamW { betas: (0.8, 0.95), eps: 1e-6, ..AdamW::default() })
 }

@@ -1,6 +1,8 @@
 //! Modules and optimizers: paths, switches, first values, resuming, loss scaling, wrong use.
 
-use fornax::nn::{Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor};
+use fornax::nn::{
+    Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor,
+};
 use fornax::optim::{
     Adam, AdamW, GradScaler, Group, Lion, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
 };
@@ -57,6 +59,25 @@ fn paths_switches_and_shared_parameters() -> Result<()> {
     assert_eq!(zeros(model.dropout.forward(&x)?)?, 0);
     model.train(true);
     assert!(zeros(model.dropout.forward(&x)?)? > 0);
+    Ok(())
+}
+
+#[test]
+fn a_shared_parameter_gets_one_gradient_and_one_update() -> Result<()> {
+    manual_seed(2);
+    let (model, x) = (Tied::new()?, input()?);
+    model.train(false);
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.02, model.named_parameters())?;
+    let mut losses = vec![];
+    for _ in 0..30 {
+        let loss = model.loss(&x)?;
+        let gradients = loss.backward()?;
+        assert_eq!(gradients.iter().count(), 2);
+        optimizer.step(&gradients)?;
+        losses.push(loss.item::<f32>()?);
+    }
+    assert!(losses[29] < 0.7 * losses[0], "{losses:?}");
+    assert!(model.first.weight.is(&model.last.weight));
     Ok(())
 }
 
@@ -158,6 +179,20 @@ fn scaled_steps_equal_plain_ones_and_overflow_is_skipped() -> Result<()> {
         scales.push(scaler.current().item::<f32>()?);
     }
     assert_eq!(scales[6..], [512.0, 512.0]);
+    Ok(())
+}
+
+#[test]
+fn narrow_parameters_have_wide_state() -> Result<()> {
+    let device = Device::cpu();
+    let parameter = Parameter::new(&Tensor::ones(&[3], DType::BF16, &device)?)?;
+    let mut optimizer = Optimizer::new(Adam::default(), 0.25, vec![("p".into(), parameter.clone())])?;
+    for _ in 0..2 {
+        optimizer.step(&parameter.tensor().to_dtype(DType::F32)?.sum_all()?.backward()?)?;
+    }
+    assert_eq!(parameter.dtype(), DType::BF16);
+    assert_eq!(parameter.tensor().to_dtype(DType::F32)?.to_vec::<f32>()?, [0.5; 3]);
+    assert!(optimizer.state()?.iter().all(|(name, state)| name == "p.step" || state.dtype() == DType::F32));
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
 /// assert_eq!(gradients.get(&x).unwrap().to_vec::<f32>()?, [2.0, 4.0, 6.0]);
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Gradients {
     root: Tensor,
     leaves: BTreeMap<u64, Tensor>,
@@ -47,14 +47,10 @@ impl Gradients {
         self.leaves.iter().map(|(&id, gradient)| (id, gradient))
     }
 
-    /// Replaces the gradient of a leaf.
-    pub fn set(&mut self, leaf: &Tensor, gradient: Tensor) {
-        self.set_id(leaf.id(), gradient);
-    }
-
-    /// Replaces the gradient of the leaf with this id.
-    pub(crate) fn set_id(&mut self, id: u64, gradient: Tensor) {
-        self.leaves.insert(id, gradient);
+    /// The same with every gradient replaced by `f(id of the leaf, gradient)`.
+    pub fn map(&self, mut f: impl FnMut(u64, &Tensor) -> Result<Tensor>) -> Result<Gradients> {
+        let leaves = self.iter().map(|(id, gradient)| Ok((id, f(id, gradient)?))).collect::<Result<_>>()?;
+        Ok(Gradients { root: self.root.clone(), leaves, fenced: self.fenced })
     }
 
     /// The gradients as values in memory: clipping and updates are kernels of their own, the same program for

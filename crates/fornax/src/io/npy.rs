@@ -19,8 +19,10 @@ pub fn write(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
     let sizes: Vec<String> = tensor.shape().iter().map(|n| n.to_string()).collect();
     // A tuple of one needs its comma.
     let comma = if sizes.len() == 1 { "," } else { "" };
-    let mut header =
-        format!("{{'descr': '{order}{code}', 'fortran_order': False, 'shape': ({}{comma}), }}", sizes.join(", "));
+    let mut header = format!(
+        "{{'descr': '{order}{code}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        sizes.join(", ")
+    );
     let whole = (10 + header.len() + 1).next_multiple_of(64);
     header.push_str(&" ".repeat(whole - 10 - header.len() - 1));
     header.push('\n');
@@ -38,18 +40,22 @@ pub fn read(path: impl AsRef<Path>, device: &Device) -> Result<Tensor> {
     let path = path.as_ref();
     let file = read_file(path)?;
     let broken = |detail: &str| format_error(path, detail);
-    let version = file.strip_prefix(MAGIC).ok_or_else(|| broken("not an npy file: the magic bytes are missing"))?;
+    let version =
+        file.strip_prefix(MAGIC).ok_or_else(|| broken("not an npy file: the magic bytes are missing"))?;
     let (length, rest) = match version {
         [1, _, a, b, rest @ ..] => (u16::from_le_bytes([*a, *b]) as usize, rest),
         [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
         [_, _, ..] => return Err(broken("an npy version other than 1, 2 or 3")),
         _ => return Err(broken("the file ends inside its header")),
     };
-    let (header, data) = rest.split_at_checked(length).ok_or_else(|| broken("the file ends inside its header"))?;
+    let (header, data) =
+        rest.split_at_checked(length).ok_or_else(|| broken("the file ends inside its header"))?;
     let header = std::str::from_utf8(header).map_err(|_| broken("the header is not text"))?;
-    let header = Header::parse(header).ok_or_else(|| broken(&format!("a header not understood: {}", header.trim())))?;
+    let header = Header::parse(header)
+        .ok_or_else(|| broken(&format!("a header not understood: {}", header.trim())))?;
     let dtype = crate::dtype::ALL_DTYPES.into_iter().find(|&dtype| code(dtype) == Some(header.code));
-    let dtype = dtype.ok_or_else(|| broken(&format!("elements of type {:?}, which Fornax has not", header.code)))?;
+    let dtype =
+        dtype.ok_or_else(|| broken(&format!("elements of type {:?}, which Fornax has not", header.code)))?;
     let count = header.shape.iter().try_fold(dtype.size(), |n, &d| n.checked_mul(d));
     if count != Some(data.len()) {
         let detail = format!("{} bytes of data do not fill {:?} of {dtype}", data.len(), header.shape);

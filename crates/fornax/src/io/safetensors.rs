@@ -43,7 +43,8 @@ pub fn save(path: impl AsRef<Path>, tensors: &[(String, Tensor)]) -> Result<()> 
             .map_err(|error| format_error(path, format!("{name}: {error}")))?;
         views.push((*name, view));
     }
-    let file = ::safetensors::serialize(views, None).map_err(|error| format_error(path, error.to_string()))?;
+    let file =
+        ::safetensors::serialize(views, None).map_err(|error| format_error(path, error.to_string()))?;
     write_file(path, &[&file])
 }
 

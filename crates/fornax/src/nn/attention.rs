@@ -35,7 +35,7 @@ impl MultiHeadAttention {
         causal: bool,
         device: &Device,
     ) -> Result<MultiHeadAttention> {
-        if heads == 0 || width % heads != 0 || kv_heads == 0 || heads % kv_heads != 0 {
+        if heads == 0 || !width.is_multiple_of(heads) || kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
             let detail = format!(
                 "width {width}, {heads} heads, {kv_heads} key heads: heads must divide the width and key heads the heads"
             );

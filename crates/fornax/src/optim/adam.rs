@@ -53,7 +53,13 @@ impl Rule for Adam {
         numbers(self.betas, self.eps, at.weight_decay, at)
     }
 
-    fn update(&self, p: &Tensor, g: &Tensor, states: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+    fn update(
+        &self,
+        p: &Tensor,
+        g: &Tensor,
+        states: &[Tensor],
+        n: &[Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
         let [weight_decay, ..] = parts::<8>(n)?;
         moved(p, &g.add(&p.mul(weight_decay)?)?, states, n)
     }
@@ -72,7 +78,13 @@ impl Rule for AdamW {
         numbers(self.betas, self.eps, 1.0 - at.lr * at.weight_decay, at)
     }
 
-    fn update(&self, p: &Tensor, g: &Tensor, states: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+    fn update(
+        &self,
+        p: &Tensor,
+        g: &Tensor,
+        states: &[Tensor],
+        n: &[Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
         let [kept, ..] = parts::<8>(n)?;
         moved(&p.mul(kept)?, g, states, n)
     }

@@ -33,7 +33,13 @@ impl Rule for Lion {
         vec![at.lr, 1.0 - at.lr * at.weight_decay, b1, 1.0 - b1, b2, 1.0 - b2]
     }
 
-    fn update(&self, p: &Tensor, g: &Tensor, states: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+    fn update(
+        &self,
+        p: &Tensor,
+        g: &Tensor,
+        states: &[Tensor],
+        n: &[Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
         let [lr, kept, old_step, new_step, old_average, new_average] = parts(n)?;
         let [m] = parts(states)?;
         let direction = m.mul(old_step)?.add(&g.mul(new_step)?)?.sign()?;

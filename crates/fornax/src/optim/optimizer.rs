@@ -4,9 +4,9 @@ use super::rule::{Moment, Rule};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
+use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
 use crate::scope::scope;
-use crate::graph::autograd::Gradients;
 use crate::tensor::{Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -81,7 +81,10 @@ impl<R: Rule> Optimizer<R> {
     pub fn with_groups(rule: R, lr: f64, groups: Vec<Group>) -> Result<Optimizer<R>> {
         let mut all = groups.iter().flat_map(|group| &group.parameters);
         let Some(device) = all.next().map(|(_, parameter)| parameter.device()) else {
-            return Err(Error::Argument { op: "Optimizer", detail: "there is no parameter to optimize".into() });
+            return Err(Error::Argument {
+                op: "Optimizer",
+                detail: "there is no parameter to optimize".into(),
+            });
         };
         let (mut names, mut seen) = (FxHashSet::default(), FxHashSet::default());
         let mut made = vec![];
@@ -93,9 +96,13 @@ impl<R: Rule> Optimizer<R> {
                     return Err(Error::DeviceMismatch { op: "Optimizer", left, right });
                 }
                 if !seen.insert(parameter.identity()) || !names.insert(name.clone()) {
-                    return Err(Error::Parameter { name, detail: "it was given to the optimizer twice".into() });
+                    return Err(Error::Parameter {
+                        name,
+                        detail: "it was given to the optimizer twice".into(),
+                    });
                 }
-                let states = rule.states().iter().map(|_| zeros(&parameter.tensor())).collect::<Result<_>>()?;
+                let states =
+                    rule.states().iter().map(|_| zeros(&parameter.tensor())).collect::<Result<_>>()?;
                 slots.push(Slot { name, parameter, states, steps: 0 });
             }
             made.push(Slots { lr_factor: group.lr_factor, weight_decay: group.weight_decay, slots });
@@ -137,7 +144,12 @@ impl<R: Rule> Optimizer<R> {
     }
 
     /// One step; where `skip` is true on the device, everything stays as it was and the step does not count.
-    pub(super) fn advance(&mut self, gradients: &Gradients, also: &[&Tensor], skip: Option<&Tensor>) -> Result<()> {
+    pub(super) fn advance(
+        &mut self,
+        gradients: &Gradients,
+        also: &[&Tensor],
+        skip: Option<&Tensor>,
+    ) -> Result<()> {
         self.settle()?;
         let gradients = &gradients.fenced();
         let updates = no_grad(|| scope("optim", || self.record(gradients, skip)))?;
@@ -204,11 +216,11 @@ impl<R: Rule> Optimizer<R> {
     /// Takes back the count of a step that turned out to be skipped. The flag was computed with that step, so this
     /// reads one byte.
     fn settle(&mut self) -> Result<()> {
-        if let Some((skipped, slots)) = self.uncertain.take() {
-            if skipped.item::<bool>()? {
-                for (g, s) in slots {
-                    self.groups[g].slots[s].steps -= 1;
-                }
+        if let Some((skipped, slots)) = self.uncertain.take()
+            && skipped.item::<bool>()?
+        {
+            for (g, s) in slots {
+                self.groups[g].slots[s].steps -= 1;
             }
         }
         Ok(())

@@ -58,5 +58,7 @@ pub trait Rule {
 
 /// `tensors` as an array, so that a rule can name its parts.
 pub(super) fn parts<const N: usize>(tensors: &[Tensor]) -> Result<&[Tensor; N]> {
-    tensors.try_into().map_err(|_| Error::Internal(format!("a rule was given {} tensors, not {N}", tensors.len())))
+    tensors
+        .try_into()
+        .map_err(|_| Error::Internal(format!("a rule was given {} tensors, not {N}", tensors.len())))
 }

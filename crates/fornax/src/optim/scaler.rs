@@ -5,8 +5,8 @@ use super::{Optimizer, Rule};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::scope::scope;
 use crate::graph::autograd::Gradients;
+use crate::scope::scope;
 use crate::tensor::{Tensor, no_grad};
 
 /// Scales a loss, unscales its gradients, and skips steps with infinite or undefined gradients, as PyTorch's
@@ -74,17 +74,18 @@ impl GradScaler {
         no_grad(|| {
             scope("scaler", || {
                 let factor = self.scale.recip()?;
-                let mut unscaled = gradients.clone();
                 let mut finite = vec![];
-                for (id, gradient) in gradients.iter() {
+                let unscaled = gradients.map(|_, gradient| {
                     let wide = gradient.to_dtype(gradient.dtype().compute())?;
                     let gradient = wide.mul(&factor.to_dtype(wide.dtype())?)?;
                     finite.push(gradient.isfinite()?.all(&[], false)?);
-                    unscaled.set_id(id, gradient);
-                }
+                    Ok(gradient)
+                })?;
                 let overflow = match finite.len() {
                     0 => Tensor::zeros(&[], DType::Bool, self.scale.device())?,
-                    _ => Tensor::stack(&finite.iter().collect::<Vec<_>>(), 0)?.all(&[], false)?.logical_not()?,
+                    _ => Tensor::stack(&finite.iter().collect::<Vec<_>>(), 0)?
+                        .all(&[], false)?
+                        .logical_not()?,
                 };
                 Ok((unscaled, overflow))
             })

@@ -32,7 +32,13 @@ impl Rule for Sgd {
         vec![at.lr, at.weight_decay, self.momentum, entering]
     }
 
-    fn update(&self, p: &Tensor, g: &Tensor, states: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+    fn update(
+        &self,
+        p: &Tensor,
+        g: &Tensor,
+        states: &[Tensor],
+        n: &[Tensor],
+    ) -> Result<(Tensor, Vec<Tensor>)> {
         let [lr, weight_decay, momentum, entering] = parts(n)?;
         let g = g.add(&p.mul(weight_decay)?)?;
         if states.is_empty() {
