@@ -1,8 +1,30 @@
-//! The CPU device.
+//! The CPU device: kernels become block programs that run a tile at a time through SIMD loops, on all threads.
+//!
+//! The way of a loop: `space` lays out the axes, `tile` compiles a segment, `fused` cuts it into tasks, `exec`
+//! walks the tiles, and `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with
+//! the functions of `math`.
+
+mod exec;
+mod fused;
+mod math;
+mod matmul;
+mod numeric;
+mod ops;
+mod reduce;
+#[cfg(test)]
+mod reference;
+mod simd;
+mod space;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod tile;
 
 use super::{Backend, Launch, Memory, Pipeline};
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Body, Kernel};
+use exec::Context;
+use fused::Fused;
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::sync::Arc;
@@ -95,17 +117,66 @@ impl Backend for Cpu {
         Ok(())
     }
 
-    fn compile(&self, _kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
-        struct Dummy;
-        impl Pipeline for Dummy {}
-        Ok(Box::new(Dummy))
+    fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
+        Ok(Box::new(match &kernel.body {
+            Body::Loop(body) => Compiled::Loop(Fused::compile(kernel, body)?),
+            _ => return Err(Error::Internal("not yet".into())),
+        }))
     }
 
-    fn launch(&self, _batch: &[Launch<'_>]) -> Result<()> {
-        Ok(())
+    fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
+        batch.iter().try_for_each(run)
     }
 
     fn synchronize(&self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A kernel as the CPU runs it.
+enum Compiled {
+    Loop(Fused),
+}
+
+impl Pipeline for Compiled {}
+
+fn run(launch: &Launch<'_>) -> Result<()> {
+    let compiled: &Compiled = (launch.pipeline as &dyn Any)
+        .downcast_ref()
+        .ok_or_else(|| Error::Internal("a pipeline of another device reached the CPU".into()))?;
+    let kernel = launch.kernel;
+    let mut context = Context {
+        reads: Default::default(),
+        writes: Default::default(),
+        args: launch.args.clone(),
+        outside: Default::default(),
+    };
+    let ports = kernel.reads.iter().zip(&launch.reads).chain(kernel.writes.iter().zip(&launch.writes));
+    for (i, (port, memory)) in ports.enumerate() {
+        let host = HostMemory::of(*memory)?;
+        if host.bytes() < port.len * port.dtype.size() {
+            return Err(Error::Internal(format!("{}: a memory is smaller than its port", kernel.label)));
+        }
+        if i < kernel.reads.len() {
+            context.reads.push(host.pointer());
+        } else {
+            context.writes.push(host.pointer());
+        }
+    }
+    let counts = (context.reads.len(), context.writes.len(), context.args.len());
+    if counts != (kernel.reads.len(), kernel.writes.len(), kernel.args.len()) {
+        return Err(Error::Internal(format!("{}: launched with too few memories", kernel.label)));
+    }
+    match compiled {
+        Compiled::Loop(fused) => fused.launch(&context),
+    }
+    let outside = *context.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    match outside {
+        None => Ok(()),
+        Some((index, len)) => {
+            let op = if matches!(kernel.body, Body::ScatterAdd(_)) { "scatter_add" } else { "gather" };
+            let detail = format!("{}: index {index} is outside 0..{len}", kernel.label);
+            Err(Error::Index { op, detail })
+        }
     }
 }

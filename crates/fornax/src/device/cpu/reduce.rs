@@ -1,0 +1,375 @@
+//! Reductions of a tile along its columns (a row kernel) or its rows (a column kernel), and the combination of
+//! what several tiles gave.
+
+use super::numeric::{Castable, Number, larger, smaller, with_register};
+use super::ops::{Row, Tile, max_nan, min_nan};
+use super::simd::Simd;
+use crate::dtype::DType;
+use crate::graph::Reduce;
+
+/// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element a
+/// row, else one element a column. Positions go to the i64 vector `c`.
+#[inline(always)]
+pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
+    unsafe {
+        match (op, columns) {
+            (Reduce::Sum, true) if t.b.ptr.is_null() => {
+                fold_row::<S>(t, 0.0, |s, x| s.add(x), |a, b| a + b)
+            }
+            (Reduce::Sum, true) => dot_rows::<S>(t),
+            (Reduce::Prod, true) => fold_row::<S>(t, 1.0, |s, x| s.mul(x), |a, b| a * b),
+            (Reduce::Max, true) => fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger),
+            (Reduce::Min, true) => fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller),
+            (Reduce::ArgMax, true) => {
+                fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger);
+                find_rows::<S>(t);
+            }
+            (Reduce::ArgMin, true) => {
+                fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller);
+                find_rows::<S>(t);
+            }
+            (Reduce::Sum, false) => sum_columns::<S>(t),
+            (Reduce::Max, false) => fold_columns::<S>(t, |a, b| max_nan(a, b)),
+            (Reduce::Min, false) => fold_columns::<S>(t, |a, b| min_nan(a, b)),
+            (Reduce::Prod, false) => fold_columns::<S>(t, |a, b| a.mul(b)),
+            (Reduce::ArgMax | Reduce::ArgMin, false) => reduce_any::<f32>(op, false, t),
+        }
+    }
+}
+
+/// Four vectors of running values for each row, so that additions do not wait for each other.
+#[inline(always)]
+unsafe fn fold_row<S: Simd>(t: &Tile, unit: f32, f: impl Fn(S, S) -> S, join: impl Fn(f32, f32) -> f32) {
+    unsafe {
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut s = [S::splat(unit); 4];
+            let mut i = 0;
+            while i + 4 * S::W <= t.cols {
+                for s in &mut s {
+                    *s = f(*s, S::load(a.next()));
+                }
+                i += 4 * S::W;
+            }
+            while i + S::W <= t.cols {
+                s[0] = f(s[0], S::load(a.next()));
+                i += S::W;
+            }
+            let mut rest = unit;
+            if i < t.cols {
+                let part = a.part(t.cols - i);
+                (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
+            }
+            let all = f(f(s[0], s[1]), f(s[2], s[3]));
+            *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<S>(all, &join), rest);
+        }
+    }
+}
+
+/// The lanes folded pairwise.
+#[inline(always)]
+unsafe fn fold_lanes<S: Simd>(x: S, join: &impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = unsafe { x.lanes() };
+    let mut n = S::W;
+    while n > 1 {
+        n /= 2;
+        for i in 0..n {
+            lanes[i] = join(lanes[i], lanes[i + n]);
+        }
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+unsafe fn dot_rows<S: Simd>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
+            a.begin();
+            b.begin();
+            let mut s = [S::splat(0.0); 4];
+            let mut i = 0;
+            while i + 4 * S::W <= t.cols {
+                for s in &mut s {
+                    *s = S::load(a.next()).fma(S::load(b.next()), *s);
+                }
+                i += 4 * S::W;
+            }
+            while i + S::W <= t.cols {
+                s[0] = S::load(a.next()).fma(S::load(b.next()), s[0]);
+                i += S::W;
+            }
+            let mut rest = 0.0;
+            if i < t.cols {
+                let (x, y) = (a.part(t.cols - i), b.part(t.cols - i));
+                (0..t.cols - i).for_each(|j| rest += *x.add(j) * *y.add(j));
+            }
+            let all = s[0].add(s[1]).add(s[2].add(s[3]));
+            *t.dst.ptr.cast::<f32>().add(row) = fold_lanes::<S>(all, &|a, b| a + b) + rest;
+        }
+    }
+}
+
+/// The first position of each row that holds the row's extreme value, which `dst` has.
+#[inline(always)]
+unsafe fn find_rows<S: Simd>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let extreme = *t.dst.ptr.cast::<f32>().add(row);
+            let a: *const f32 = t.a.row(row);
+            let step = t.a.each as usize;
+            let mut i = 0;
+            if t.a.each {
+                let wanted = S::splat(extreme);
+                let found = |x: S| {
+                    if extreme.is_nan() { S::any(x.ne(x)) } else { S::any(x.eq(wanted)) }
+                };
+                while i + S::W <= t.cols && !found(S::load(a.add(i))) {
+                    i += S::W;
+                }
+            }
+            let hit = |x: f32| x == extreme || (x.is_nan() && extreme.is_nan());
+            while i < t.cols && !hit(*a.add(i * step)) {
+                i += 1;
+            }
+            *t.c.ptr.cast::<i64>().add(row) = i as i64;
+        }
+    }
+}
+
+/// The columns' sums, eight rows at a time: short chains of additions, and few passes over the sums.
+#[inline(always)]
+unsafe fn sum_columns<S: Simd>(t: &Tile) {
+    unsafe {
+        let dst: *mut f32 = t.dst.ptr.cast();
+        let product = !t.b.ptr.is_null();
+        let mut row = 0;
+        if !product && t.a.each {
+            while row + 8 <= t.rows {
+                let p: [*const f32; 8] = std::array::from_fn(|k| t.a.row(row + k) as *const f32);
+                let whole = t.cols - t.cols % S::W;
+                for i in (0..whole).step_by(S::W) {
+                    let x = |k: usize| S::load(p[k].add(i));
+                    let (l, r) = (x(0).add(x(1)).add(x(2).add(x(3))), x(4).add(x(5)).add(x(6).add(x(7))));
+                    let sum = l.add(r);
+                    let sum = if row == 0 { sum } else { sum.add(S::load(dst.add(i))) };
+                    sum.store(dst.add(i));
+                }
+                for i in whole..t.cols {
+                    let x = |k: usize| *p[k].add(i);
+                    let sum = ((x(0) + x(1)) + (x(2) + x(3))) + ((x(4) + x(5)) + (x(6) + x(7)));
+                    *dst.add(i) = if row == 0 { sum } else { sum + *dst.add(i) };
+                }
+                row += 8;
+            }
+        }
+        while row < t.rows {
+            let (mut a, mut b) = (
+                Row::<f32>::new::<S>(&t.a, row),
+                Row::<f32>::new::<S>(if product { &t.b } else { &t.a }, row),
+            );
+            a.begin();
+            b.begin();
+            let mut i = 0;
+            let one = |x: S, y: S, old: S| if product { x.fma(y, old) } else { x.add(old) };
+            while i + S::W <= t.cols {
+                let old = if row == 0 { S::splat(0.0) } else { S::load(dst.add(i)) };
+                one(S::load(a.next()), S::load(b.next()), old).store(dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let old = if row == 0 { S::splat(0.0) } else { S::load_part(dst.add(i), n) };
+                one(S::load(a.part(n)), S::load(b.part(n)), old).store_part(dst.add(i), n);
+            }
+            row += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn fold_columns<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S) {
+    unsafe {
+        let dst: *mut f32 = t.dst.ptr.cast();
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                let x = S::load(a.next());
+                (if row == 0 { x } else { f(S::load(dst.add(i)), x) }).store(dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let x = S::load(a.part(n));
+                (if row == 0 { x } else { f(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
+            }
+        }
+    }
+}
+
+/// Whether `new` replaces `old` as the extreme: NaN wins, the first wins.
+#[inline(always)]
+fn beats<T: Number>(op: Reduce, new: T, old: T) -> bool {
+    if old.is_nan() {
+        return false;
+    }
+    new.is_nan() || if op == Reduce::ArgMax { new > old } else { new < old }
+}
+
+#[inline(always)]
+fn join<T: Number>(op: Reduce, a: T, b: T) -> T {
+    match op {
+        Reduce::Sum => a.add(b),
+        Reduce::Prod => a.mul(b),
+        Reduce::Max | Reduce::ArgMax => larger(a, b),
+        Reduce::Min | Reduce::ArgMin => smaller(a, b),
+    }
+}
+
+/// The same for any type.
+pub(super) unsafe fn reduce_any<T: Number>(op: Reduce, columns: bool, t: &Tile) {
+    unsafe {
+        let dst: *mut T = t.dst.ptr.cast();
+        let positions: *mut i64 = t.c.ptr.cast();
+        let step = t.a.each as usize;
+        let arg = matches!(op, Reduce::ArgMax | Reduce::ArgMin);
+        if columns {
+            for row in 0..t.rows {
+                let a: *const T = t.a.row(row);
+                if arg {
+                    let (mut best, mut at) = (*a, 0);
+                    for i in 1..t.cols {
+                        let x = *a.add(i * step);
+                        if beats(op, x, best) {
+                            (best, at) = (x, i);
+                        }
+                    }
+                    *dst.add(row) = best;
+                    *positions.add(row) = at as i64;
+                    continue;
+                }
+                // Several running values: faster for all, more accurate for floats.
+                let mut s = [*a; 8];
+                let first = t.cols.min(8);
+                (0..first).for_each(|k| s[k] = *a.add(k * step));
+                let mut i = 8;
+                while i + 8 <= t.cols {
+                    (0..8).for_each(|k| s[k] = join(op, s[k], *a.add((i + k) * step)));
+                    i += 8;
+                }
+                while i < t.cols {
+                    s[i % 8] = join(op, s[i % 8], *a.add(i * step));
+                    i += 1;
+                }
+                let mut all = s[0];
+                (1..first).for_each(|k| all = join(op, all, s[k]));
+                *dst.add(row) = all;
+            }
+        } else {
+            for row in 0..t.rows {
+                let a: *const T = t.a.row(row);
+                for i in 0..t.cols {
+                    let x = *a.add(i * step);
+                    if row == 0 {
+                        *dst.add(i) = x;
+                        if arg {
+                            *positions.add(i) = 0;
+                        }
+                    } else if arg {
+                        if beats(op, x, *dst.add(i)) {
+                            *dst.add(i) = x;
+                            *positions.add(i) = row as i64;
+                        }
+                    } else {
+                        *dst.add(i) = join(op, *dst.add(i), x);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of a running value of a reduction: sums and products of f32 run in f64 across tiles.
+pub(super) fn running(op: Reduce, dtype: DType) -> DType {
+    match op {
+        Reduce::Sum | Reduce::Prod if dtype == DType::F32 => DType::F64,
+        _ => dtype,
+    }
+}
+
+/// A running reduction: `n` values, and positions for the arg ones.
+#[derive(Clone, Copy)]
+pub(super) struct Running {
+    pub values: *mut u8,
+    pub positions: *mut i64,
+}
+
+/// Takes the result of one tile into the running values; `first` when there are none yet. Positions of the tile
+/// count from `base`.
+pub(super) unsafe fn take_in(
+    op: Reduce,
+    dtype: DType,
+    into: Running,
+    tile: Running,
+    n: usize,
+    first: bool,
+    base: i64,
+) {
+    unsafe {
+        if running(op, dtype) != dtype {
+            let (into, tile): (*mut f64, *const f32) = (into.values.cast(), tile.values.cast());
+            for i in 0..n {
+                let x = *tile.add(i) as f64;
+                *into.add(i) = if first { x } else { join(op, *into.add(i), x) };
+            }
+        } else {
+            with_register!(dtype, join_all(op, into, tile, n, first, base))
+        }
+    }
+}
+
+/// Joins two runs of the same reduction, the second after the first.
+pub(super) unsafe fn merge(op: Reduce, dtype: DType, into: Running, from: Running, n: usize, first: bool) {
+    unsafe { with_register!(running(op, dtype), join_all(op, into, from, n, first, 0)) }
+}
+
+unsafe fn join_all<T: Number + Castable>(
+    op: Reduce,
+    into: Running,
+    from: Running,
+    n: usize,
+    first: bool,
+    base: i64,
+) {
+    unsafe {
+        let (a, b): (*mut T, *const T) = (into.values.cast(), from.values.cast());
+        let arg = matches!(op, Reduce::ArgMax | Reduce::ArgMin);
+        for i in 0..n {
+            if arg {
+                if first || beats(op, *b.add(i), *a.add(i)) {
+                    *a.add(i) = *b.add(i);
+                    *into.positions.add(i) = *from.positions.add(i) + base;
+                }
+            } else {
+                *a.add(i) = if first { *b.add(i) } else { join(op, *a.add(i), *b.add(i)) };
+            }
+        }
+    }
+}
+
+/// The finished values, in the type of the instruction.
+pub(super) unsafe fn finish(op: Reduce, dtype: DType, from: Running, dst: *mut u8, n: usize) {
+    unsafe {
+        if matches!(op, Reduce::ArgMax | Reduce::ArgMin) {
+            std::ptr::copy_nonoverlapping(from.positions, dst.cast::<i64>(), n);
+        } else if running(op, dtype) != dtype {
+            let (from, dst): (*const f64, *mut f32) = (from.values.cast(), dst.cast());
+            (0..n).for_each(|i| *dst.add(i) = *from.add(i) as f32);
+        } else {
+            std::ptr::copy_nonoverlapping(from.values, dst, n * dtype.size());
+        }
+    }
+}
