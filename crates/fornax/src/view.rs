@@ -68,7 +68,8 @@ impl View {
     /// Whether the elements lie row-major without gaps, from `offset` on.
     pub fn is_linear(&self) -> bool {
         let want = row_major(&self.shape);
-        self.numel() == 0 || (0..self.shape.len()).all(|i| self.shape[i] == 1 || self.strides[i] == want[i])
+        self.numel() == 0
+            || (0..self.shape.len()).all(|i| self.shape[i] == 1 || self.strides[i] == want[i])
     }
 
     /// Axis `i` of the result is axis `axes[i]` of this view.

@@ -199,7 +199,7 @@ fn products_and_indexing() {
 fn layers_and_gradients() {
     let x = f(&[2, 3]);
     let v = x.variable().unwrap();
-    let q = f(&[1, 2, 4, 8]);
+    let (q, ints) = (f(&[1, 2, 4, 8]), i(&[1], &[1]));
     let o = AttentionOptions::default();
     let smooth = |label_smoothing| CrossEntropy { label_smoothing, ..Default::default() };
     fails! {
@@ -223,7 +223,7 @@ fn layers_and_gradients() {
         q.scaled_dot_product_attention(&f(&[1, 3, 4, 8]), &f(&[1, 3, 4, 8]), &o) => Shape;
         q.scaled_dot_product_attention(&q, &f(&[1, 2, 5, 8]), &o) => Shape;
         q.scaled_dot_product_attention(&q, &q, &AttentionOptions { mask: Some(&x), ..o }) => Shape;
-        q.scaled_dot_product_attention(&q, &q, &AttentionOptions { mask: Some(&i(&[1], &[1])), ..o }) => DType;
+        q.scaled_dot_product_attention(&q, &q, &AttentionOptions { mask: Some(&ints), ..o }) => DType;
         v.backward() => Gradient;
         x.sum_all().unwrap().backward() => Gradient;
         v.backward_with(&f(&[3])) => Gradient;

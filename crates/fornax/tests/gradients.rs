@@ -1,5 +1,5 @@
-//! Gradients: every differentiable op against central differences in f64, second derivatives, recomputation, and
-//! the shapes that the combination of contributions takes.
+//! Gradients: every differentiable op against central differences in f64, second derivatives,
+//! recomputation, and the shapes that the combination of contributions takes.
 
 use fornax::*;
 
@@ -47,7 +47,8 @@ fn check(name: &str, inputs: &[Tensor], f: &dyn Fn(&[Tensor]) -> Result<Tensor>)
 macro_rules! case {
     ($name:expr, [$($shape:expr, $low:expr, $high:expr);*], |$x:ident| $body:expr) => {{
         let f: Box<dyn Fn(&[Tensor]) -> Result<Tensor>> = Box::new(|$x: &[Tensor]| $body);
-        let inputs: Vec<(Vec<usize>, f64, f64)> = vec![$((<[usize]>::to_vec(&$shape), $low as f64, $high as f64)),*];
+        let inputs: Vec<(Vec<usize>, f64, f64)> =
+            vec![$((<[usize]>::to_vec(&$shape), $low as f64, $high as f64)),*];
         ($name, inputs, f)
     }};
 }
@@ -194,7 +195,9 @@ fn products_and_indexing() {
         case!("matmul column", [[2, 2, 3], -1, 1; [3], -1, 1], |x| x[0].matmul(&x[1])),
         case!("matmul batch", [[2, 1, 2, 3], -1, 1; [4, 3, 2], -1, 1], |x| x[0].matmul(&x[1])),
         case!("matmul rows of batches", [[2, 2, 3], -1, 1; [3, 2], -1, 1], |x| x[0].matmul(&x[1])),
-        case!("einsum", [[2, 3, 2], -1, 1; [2, 4, 2], -1, 1], |x| Tensor::einsum("bij,bkj->kbi", &[&x[0], &x[1]])),
+        case!("einsum", [[2, 3, 2], -1, 1; [2, 4, 2], -1, 1], |x| {
+            Tensor::einsum("bij,bkj->kbi", &[&x[0], &x[1]])
+        }),
         case!("einsum sums", [[2, 3], -1, 1; [4], -1, 1], |x| Tensor::einsum("ab,c->ca", &[&x[0], &x[1]])),
         case!("gather", [[3, 4], -1, 1], |x| x[0].gather(1, &index(&[0, 0, 3, 1, 2, 2], &[3, 2]))),
         case!("gather one", [[3, 4], -1, 1], |x| x[0].gather(1, &index(&[0, 3, 1], &[3, 1]))),
@@ -234,14 +237,15 @@ fn layers_and_losses() {
         }),
         case!("mse_loss", [[3, 4], -1, 1; [3, 4], -1, 1], |x| x[0].mse_loss(&x[1])),
         case!("attention", [[1, 2, 3, 2], -1, 1; [1, 2, 3, 2], -1, 1; [1, 2, 3, 3], -1, 1], |x| {
-            x[0].scaled_dot_product_attention(&x[1], &x[2], &AttentionOptions { causal: true, ..Default::default() })
+            let options = AttentionOptions { causal: true, ..Default::default() };
+            x[0].scaled_dot_product_attention(&x[1], &x[2], &options)
         }),
         case!("grouped attention", [[2, 4, 2, 2], -1, 1; [2, 2, 3, 2], -1, 1; [2, 2, 3, 2], -1, 1], |x| {
             let mask = index(&[1, 0, 1, 1, 1, 0], &[2, 3]).ne(0)?;
             let options = AttentionOptions { mask: Some(&mask), scale: Some(0.7), ..Default::default() };
             x[0].scaled_dot_product_attention(&x[1], &x[2], &options)
         }),
-        case!("attention with a learned mask", [[1, 2, 2, 2], -1, 1; [1, 2, 3, 2], -1, 1; [2, 1, 3], -1, 1], |x| {
+        case!("learned mask", [[1, 2, 2, 2], -1, 1; [1, 2, 3, 2], -1, 1; [2, 1, 3], -1, 1], |x| {
             let options = AttentionOptions { mask: Some(&x[2]), ..Default::default() };
             x[0].scaled_dot_product_attention(&x[1], &x[1], &options)
         }),

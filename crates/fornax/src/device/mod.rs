@@ -91,8 +91,7 @@ pub(crate) struct Counters {
     pub launches: AtomicU64,
 }
 
-type PipelineKey =
-    (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
+type PipelineKey = (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
 
 pub(crate) struct Inner {
     pub backend: Arc<dyn Backend>,
@@ -237,7 +236,8 @@ impl Device {
 
     /// The compiled form of a kernel; equal kernels are compiled once as long as a plan holds them.
     pub(crate) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<dyn Pipeline>> {
-        let key = (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
+        let key =
+            (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
         let lock = || self.0.pipelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(pipeline) = lock().get(&key).and_then(|weak| weak.upgrade()) {
             return Ok(pipeline);

@@ -1,5 +1,6 @@
-//! Autograd: a pass from graph to graph. It walks from a loss towards its leaves and records, for every op on the
-//! way, the ops of its gradient. Gradients are tensors like others, so they can be differentiated again.
+//! Autograd: a pass from graph to graph. It walks from a loss towards its leaves and records, for every op
+//! on the way, the ops of its gradient. Gradients are tensors like others, so they can be differentiated
+//! again.
 //!
 //! [`backward`](Tensor::backward) and [`grad`] are the doors; `sources` is the table of formulas.
 
@@ -79,8 +80,8 @@ impl Tensor {
     }
 }
 
-/// The gradients of a tensor of one element for the given tensors, leaves or not; zeros for those that it does not
-/// depend on. The results can be differentiated again.
+/// The gradients of a tensor of one element for the given tensors, leaves or not; zeros for those that it
+/// does not depend on. The results can be differentiated again.
 ///
 /// ```
 /// # use fornax::*;
@@ -107,7 +108,8 @@ pub fn grad(loss: &Tensor, wrt: &[&Tensor]) -> Result<Vec<Tensor>> {
 fn one(loss: &Tensor) -> Result<Tensor> {
     if loss.numel() != 1 {
         let detail = format!(
-            "{:?} has {} elements; reduce it to one (sum_all(), mean_all()) or give a gradient to backward_with(..)",
+            "{:?} has {} elements; reduce it to one (sum_all(), mean_all()) or give its gradient to \
+             backward_with(..)",
             loss.shape(),
             loss.numel()
         );
@@ -124,8 +126,9 @@ fn history(tensor: &Tensor) -> Option<Expr> {
     (!is_leaf && expr.src.iter().any(|s| s.requires_grad())).then_some(expr)
 }
 
-/// Walks from `root` to its leaves, or to the tensors with the ids in `stop`, and tells `found` of every tensor on
-/// the way with its gradient. A tensor is older than its users, so descending ids are a topological order.
+/// Walks from `root` to its leaves, or to the tensors with the ids in `stop`, and tells `found` of every
+/// tensor on the way with its gradient. A tensor is older than its users, so descending ids are a
+/// topological order.
 fn walk(
     root: &Tensor,
     seed: &Tensor,
@@ -173,8 +176,8 @@ fn combine(mut parts: SmallVec<[Tensor; 2]>) -> Tensor {
     if let Some(joined) = join_slices(&parts) {
         return joined;
     }
-    // What was to be scattered into zeros is scattered into the other contributions instead: a table that is both
-    // embedding and output layer then costs no zeros and no sum.
+    // What was to be scattered into zeros is scattered into the other contributions instead: a table that
+    // is both embedding and output layer then costs no zeros and no sum.
     parts.sort_by_key(|part| scattered_into_zeros(part).is_some());
     let first = parts.remove(0);
     parts.iter().fold(first, |sum, part| match scattered_into_zeros(part) {
@@ -396,8 +399,8 @@ fn binary(op: Binary, a: &Tensor, b: &Tensor, y: &Tensor, g: &Tensor) -> Parts {
     }
 }
 
-/// Puts the elements of a slice's gradient back among zeros: flipped where the step was negative, spread where it
-/// was larger than 1, padded to the source's shape.
+/// Puts the elements of a slice's gradient back among zeros: flipped where the step was negative, spread
+/// where it was larger than 1, padded to the source's shape.
 fn unslice(g: &Tensor, ranges: &[Range], shape: &[usize]) -> Tensor {
     if ranges.iter().any(|r| r.len == 0) {
         return raw::full(0, shape, g.dtype(), g.device());
@@ -441,8 +444,8 @@ fn product(x: &Tensor, axes: &[usize], g: &Tensor) -> Tensor {
     raw::mul(&raw::expand(g, x.shape()), &raw::select(&is_zero, &at_zero, &elsewhere))
 }
 
-/// Adds the elements of a gather's gradient up where they were taken from. If only one was taken along the axis
-/// that is a comparison, which fuses with its neighbours; else a scatter.
+/// Adds the elements of a gather's gradient up where they were taken from. If only one was taken along the
+/// axis that is a comparison, which fuses with its neighbours; else a scatter.
 fn ungather(x: &Tensor, axis: usize, index: &Tensor, g: &Tensor) -> Tensor {
     if index.shape()[axis] != 1 {
         return raw::scatter_add(&raw::full_like(x, 0), axis, index, g);
@@ -455,8 +458,8 @@ fn ungather(x: &Tensor, axis: usize, index: &Tensor, g: &Tensor) -> Tensor {
     raw::select(&taken, &raw::expand(g, x.shape()), &raw::full_like(x, 0))
 }
 
-/// With p = softmax(scale q k^T + mask): dv = p^T g, ds = p (g v^T - sum(g y)), dq = scale ds k, dk = scale ds^T q;
-/// p comes again from the log-sum-exp.
+/// With p = softmax(scale q k^T + mask): dv = p^T g, ds = p (g v^T - sum(g y)), dq = scale ds k, dk = scale
+/// ds^T q; p comes again from the log-sum-exp.
 fn attention(spec: AttentionSpec, src: &Sources, y: &Tensor, g: &Tensor) -> Parts {
     let (q, k, v) = (&src[0], &src[1], &src[2]);
     let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
@@ -476,8 +479,8 @@ fn attention(spec: AttentionSpec, src: &Sources, y: &Tensor, g: &Tensor) -> Part
     parts
 }
 
-/// The gradient of attention's gradient, by differentiating the plain ops that define attention twice. `out` and
-/// `lse` are functions of q, k and v, which get all of it.
+/// The gradient of attention's gradient, by differentiating the plain ops that define attention twice.
+/// `out` and `lse` are functions of q, k and v, which get all of it.
 fn attention_again(spec: AttentionSpec, side: Side, src: &Sources, c: &Tensor) -> Result<Parts> {
     // Under names of their own, so that the walks below end here even if one operand comes from another.
     let own: SmallVec<[Tensor; 4]> = [0, 1, 2, 5].iter().map(|&i| raw::after(&src[i], c)).collect();

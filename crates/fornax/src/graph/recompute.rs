@@ -1,6 +1,6 @@
-//! Recomputation as a graph pass. The tensors of a `checkpoint` region are not kept for the backward pass: when
-//! the walk reaches the region, its nodes are recorded again behind `After(source, gradient)`, and the gradient
-//! formulas refer to these copies.
+//! Recomputation as a graph pass. The tensors of a `checkpoint` region are not kept for the backward pass:
+//! when the walk reaches the region, its nodes are recorded again behind `After(source, gradient)`, and the
+//! gradient formulas refer to these copies.
 
 use super::Op;
 use crate::tensor::{Expr, State, Tensor, raw, recording};

@@ -22,8 +22,9 @@ pub struct AttentionOptions<'a> {
 const OP: &str = "attention";
 
 impl Tensor {
-    /// `softmax(scale q k^T + mask) v` of this q `[B, H, Tq, D]`, k `[B, Hk, Tk, D]` and v `[B, Hk, Tk, Dv]`;
-    /// each key head serves `H / Hk` query heads. Gives `[B, H, Tq, Dv]`; a query that sees nothing gives zeros.
+    /// `softmax(scale q k^T + mask) v` of this q `[B, H, Tq, D]`, k `[B, Hk, Tk, D]` and v `[B, Hk, Tk,
+    /// Dv]`; each key head serves `H / Hk` query heads. Gives `[B, H, Tq, Dv]`; a query that sees nothing
+    /// gives zeros.
     pub fn scaled_dot_product_attention(
         &self,
         k: &Tensor,

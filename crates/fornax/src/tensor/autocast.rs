@@ -1,5 +1,5 @@
-//! Autocast: mixed precision without touching the model. Inside, products take the narrow dtype and everything
-//! that sums many terms is carried and handed on in f32.
+//! Autocast: mixed precision without touching the model. Inside, products take the narrow dtype and
+//! everything that sums many terms is carried and handed on in f32.
 
 use super::{Tensor, raw};
 use crate::dtype::DType;
@@ -10,7 +10,8 @@ thread_local! {
 }
 
 /// Runs `f` so that matmul, einsum and attention cast f32 operands to `dtype` (f16 or bf16), while losses,
-/// norms, softmax and reductions of f16 and bf16 give f32. Applies to this thread; other dtypes switch it off.
+/// norms, softmax and reductions of f16 and bf16 give f32. Applies to this thread; other dtypes switch it
+/// off.
 ///
 /// ```
 /// # use fornax::*;

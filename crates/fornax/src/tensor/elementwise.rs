@@ -7,8 +7,8 @@ use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{Binary, Random, Unary};
 
-/// The right-hand side of an op: a tensor, or a number that travels as a launch argument and takes the tensor's
-/// dtype (a real number makes an integer tensor f32).
+/// The right-hand side of an op: a tensor, or a number that travels as a launch argument and takes the
+/// tensor's dtype (a real number makes an integer tensor f32).
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// A tensor.
@@ -423,7 +423,8 @@ impl Tensor {
         Ok(raw::select(&raw::binary(Binary::Lt, &hi, &x), &hi, &x))
     }
 
-    /// Zeros each element with probability `p` and scales the rest by `1 / (1 - p)`; nothing if not `training`.
+    /// Zeros each element with probability `p` and scales the rest by `1 / (1 - p)`; nothing if not
+    /// `training`.
     pub fn dropout(&self, p: f64, training: bool) -> Result<Tensor> {
         super::create::probability("dropout", p)?;
         if !training || p == 0.0 {

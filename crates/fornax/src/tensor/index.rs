@@ -44,7 +44,8 @@ fn part(x: &Tensor, axis: usize, index: &Tensor) -> Tensor {
 }
 
 impl Tensor {
-    /// `out[c] = self[c with c[axis] = index[c]]`. An index outside the axis is an error when it is evaluated.
+    /// `out[c] = self[c with c[axis] = index[c]]`. An index outside the axis is an error when it is
+    /// evaluated.
     pub fn gather(&self, axis: isize, index: &Tensor) -> Result<Tensor> {
         let at = self::axis("gather", axis, self.rank())?;
         let index = checked("gather", self, at, index)?;

@@ -19,8 +19,8 @@ pub(super) fn factors(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Tenso
 }
 
 impl Tensor {
-    /// The matrix product `[.., M, K] x [.., K, N] -> [.., M, N]`. Leading axes broadcast; a vector on the left
-    /// is a row, on the right a column, and its axis goes away.
+    /// The matrix product `[.., M, K] x [.., K, N] -> [.., M, N]`. Leading axes broadcast; a vector on the
+    /// left is a row, on the right a column, and its axis goes away.
     pub fn matmul(&self, rhs: &Tensor) -> Result<Tensor> {
         let op = "matmul";
         let (a, b) = factors(op, self, rhs)?;

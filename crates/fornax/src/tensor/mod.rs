@@ -111,8 +111,8 @@ pub(crate) fn recording<R>(on: bool, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs `f` so that what it records is computed again in the backward pass instead of being kept: less memory for
-/// more work. Regions do not nest; an inner one belongs to the outer.
+/// Runs `f` so that what it records is computed again in the backward pass instead of being kept: less
+/// memory for more work. Regions do not nest; an inner one belongs to the outer.
 pub fn checkpoint<R>(f: impl FnOnce() -> R) -> R {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     struct Restore(u32);
@@ -150,18 +150,17 @@ impl Inner {
 impl Tensor {
     fn make(
         state: State,
-        op: &Op,
+        hash: u64,
         shape: Dims,
         dtype: DType,
-        device: &Device,
+        device: Device,
         requires_grad: bool,
     ) -> Tensor {
-        let hash = structure_hash(op, &shape, dtype);
         Tensor(Arc::new(Inner {
             id: next_id(),
             shape,
             dtype,
-            device: device.clone(),
+            device,
             requires_grad,
             scope: Scope::current(),
             region: REGION.get(),
@@ -173,19 +172,24 @@ impl Tensor {
     /// Records an op whose operands were checked. The device is the first source's.
     pub(crate) fn record(op: Op, src: Sources, shape: Dims, dtype: DType) -> Tensor {
         let device = src[0].device().clone();
-        Tensor::record_on(op, src, shape, dtype, &device)
+        Tensor::lazy(op, src, shape, dtype, device)
     }
 
     /// Records an op that may have no sources.
     pub(crate) fn record_on(op: Op, src: Sources, shape: Dims, dtype: DType, device: &Device) -> Tensor {
+        Tensor::lazy(op, src, shape, dtype, device.clone())
+    }
+
+    fn lazy(op: Op, src: Sources, shape: Dims, dtype: DType, device: Device) -> Tensor {
         let requires_grad = dtype.is_float() && GRAD.get() && src.iter().any(|s| s.0.requires_grad);
-        let hash_op = op.clone();
-        Tensor::make(State::Lazy(Expr { op, src }), &hash_op, shape, dtype, device, requires_grad)
+        let hash = structure_hash(&op, &shape, dtype);
+        Tensor::make(State::Lazy(Expr { op, src }), hash, shape, dtype, device, requires_grad)
     }
 
     /// A launch argument of shape `[]`.
     pub(crate) fn scalar_arg(value: Scalar, dtype: DType, device: &Device) -> Tensor {
-        Tensor::make(State::Scalar(value), &Op::Scalar, Dims::new(), dtype, device, false)
+        let hash = structure_hash(&Op::Scalar, &[], dtype);
+        Tensor::make(State::Scalar(value), hash, Dims::new(), dtype, device.clone(), false)
     }
 
     /// A constant of a formula, shape `[]`; part of the structure, so never for a number that changes.
@@ -196,29 +200,22 @@ impl Tensor {
 
     /// A tensor over memory that holds its value.
     pub(crate) fn ready(buffer: Arc<Buffer>, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
-        Tensor::make(State::Ready(buffer, None), &Op::Input, shape.into(), dtype, device, false)
+        let hash = structure_hash(&Op::Input, shape, dtype);
+        Tensor::make(State::Ready(buffer, None), hash, shape.into(), dtype, device.clone(), false)
     }
 
     /// The same value under a new identity: without history, and requiring a gradient or not.
     pub(crate) fn leaf(&self, requires_grad: bool) -> Tensor {
-        match &*self.state() {
-            State::Ready(buffer, _) => {
-                let state = State::Ready(buffer.clone(), None);
-                Tensor::make(
-                    state,
-                    &Op::Input,
-                    self.0.shape.clone(),
-                    self.0.dtype,
-                    &self.0.device,
-                    requires_grad,
-                )
-            }
+        let (op, state) = match &*self.state() {
+            State::Ready(buffer, _) => (Op::Input, State::Ready(buffer.clone(), None)),
             _ => {
-                let expr = Expr { op: Op::Reshape, src: smallvec::smallvec![self.clone()] };
-                let (shape, device) = (self.0.shape.clone(), &self.0.device);
-                Tensor::make(State::Lazy(expr), &Op::Reshape, shape, self.0.dtype, device, requires_grad)
+                let src = smallvec::smallvec![self.clone()];
+                (Op::Reshape, State::Lazy(Expr { op: Op::Reshape, src }))
             }
-        }
+        };
+        let Inner { shape, dtype, device, .. } = &*self.0;
+        let hash = structure_hash(&op, shape, *dtype);
+        Tensor::make(state, hash, shape.clone(), *dtype, device.clone(), requires_grad)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -390,8 +387,8 @@ impl Tensor {
     }
 }
 
-/// The number of elements of a shape that a user gave; too many to count is an error. Sizes of 0 hide nothing: the
-/// others are multiplied too when strides are made.
+/// The number of elements of a shape that a user gave; too many to count is an error. Sizes of 0 hide
+/// nothing: the others are multiplied too when strides are made.
 pub(crate) fn checked_numel(op: &'static str, shape: &[usize]) -> Result<usize> {
     shape
         .iter()

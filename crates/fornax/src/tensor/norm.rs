@@ -55,8 +55,8 @@ impl Tensor {
         Ok((self.rank() - normalized..self.rank()).collect())
     }
 
-    /// Normalises the trailing `normalized` axes to mean 0 and variance 1, then scales and shifts. `weight` and
-    /// `bias` have the shape of those axes.
+    /// Normalises the trailing `normalized` axes to mean 0 and variance 1, then scales and shifts. `weight`
+    /// and `bias` have the shape of those axes.
     pub fn layer_norm(
         &self,
         normalized: usize,

@@ -1,5 +1,5 @@
-//! One constructor for each graph op. Arguments have been checked by the callers: the public ops of this folder
-//! and the gradient formulas. Views that change nothing give their operand back.
+//! One constructor for each graph op. Arguments have been checked by the callers: the public ops of this
+//! folder and the gradient formulas. Views that change nothing give their operand back.
 
 use super::{Sources, Tensor};
 use crate::device::Device;

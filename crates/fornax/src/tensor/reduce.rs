@@ -137,7 +137,8 @@ impl Tensor {
         Ok(drop_axes(&raw::cast(&result, dtype), &axes, keepdim))
     }
 
-    /// The p-norm over axes: 2 is Euclid's, 1 the sum of magnitudes, infinity the largest, 0 counts non-zeros.
+    /// The p-norm over axes: 2 is Euclid's, 1 the sum of magnitudes, infinity the largest, 0 counts
+    /// non-zeros.
     pub fn norm(&self, p: f64, list: &[isize], keepdim: bool) -> Result<Tensor> {
         let op = "norm";
         if p.is_nan() {

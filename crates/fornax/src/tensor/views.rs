@@ -29,7 +29,7 @@ impl Tensor {
         let count = checked_numel(op, &known)?;
         match open {
             Some(_) if count == 0 => return bad("-1 could be any size beside a size of 0".into()),
-            Some(i) if self.numel() % count == 0 => known[i] = self.numel() / count,
+            Some(i) if self.numel().is_multiple_of(count) => known[i] = self.numel() / count,
             Some(_) => return bad(format!("{} elements do not divide by {count}", self.numel())),
             None if count != self.numel() => {
                 return bad(format!("{} elements do not fill {count}", self.numel()));

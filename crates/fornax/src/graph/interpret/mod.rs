@@ -1,138 +1,23 @@
-//! The reference interpreter: the living definition of every [`Op`]. Floats are held as f64, everything else as
-//! i64; each node's values are rounded to its dtype when it is done, and sums are carried unrounded. It is meant
-//! to be read and believed, not to be fast; devices are checked against it.
+//! The reference interpreter: the living definition of every [`Op`]. Floats are held as f64, everything
+//! else as i64; each node's values are rounded to its dtype when it is done, and sums are carried
+//! unrounded. It is meant to be read and believed, not to be fast; devices are checked against it.
 
-use super::{AttentionSpec, Binary, Graph, Node, NodeId, Op, Random, Reduce, Side, Unary};
-use crate::dtype::{DType, Element, Scalar};
+mod array;
+mod attention;
+
+pub use array::{Array, Data};
+
+use super::{Binary, Graph, Node, NodeId, Op, Random, Reduce, Unary};
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::random::{threefry, unit};
 use crate::view::{Dims, View, each_coord, numel, row_major};
-use half::{bf16, f16};
+use attention::Attention;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
-/// The elements of an [`Array`], row-major.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Data {
-    /// Of f16, bf16, f32 and f64.
-    Float(Vec<f64>),
-    /// Of integers and bool.
-    Int(Vec<i64>),
-}
-
-/// A computed value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Array {
-    /// The sizes of its axes.
-    pub shape: Dims,
-    /// Its element type; the data are rounded to it.
-    pub dtype: DType,
-    /// Its elements.
-    pub data: Data,
-}
-
-/// The nearest value that `dtype` can hold.
-fn round(v: f64, dtype: DType) -> f64 {
-    match dtype {
-        DType::F32 => v as f32 as f64,
-        DType::F16 => f16::from_f64(v).to_f64(),
-        DType::BF16 => bf16::from_f64(v).to_f64(),
-        _ => v,
-    }
-}
-
-/// The value modulo the size of `dtype`.
-fn wrap(v: i64, dtype: DType) -> i64 {
-    match dtype {
-        DType::I32 => v as i32 as i64,
-        DType::U32 => v as u32 as i64,
-        DType::U8 => v as u8 as i64,
-        DType::Bool => (v != 0) as i64,
-        _ => v,
-    }
-}
-
 fn wrong(what: &str) -> Error {
     Error::Internal(format!("the interpreter met {what}"))
-}
-
-impl Array {
-    fn floats(shape: &[usize], dtype: DType, mut data: Vec<f64>) -> Array {
-        if dtype != DType::F64 {
-            data.iter_mut().for_each(|v| *v = round(*v, dtype));
-        }
-        Array { shape: shape.into(), dtype, data: Data::Float(data) }
-    }
-
-    fn ints(shape: &[usize], dtype: DType, mut data: Vec<i64>) -> Array {
-        data.iter_mut().for_each(|v| *v = wrap(*v, dtype));
-        Array { shape: shape.into(), dtype, data: Data::Int(data) }
-    }
-
-    /// The array that these bytes (row-major, native endian) hold.
-    pub fn from_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Array {
-        fn list<T: Element, U>(bytes: &[u8], f: impl Fn(T) -> U) -> Vec<U> {
-            T::from_bytes(bytes).into_iter().map(f).collect()
-        }
-        let data = match dtype {
-            DType::F32 => Data::Float(list(bytes, |v: f32| v as f64)),
-            DType::F16 => Data::Float(list(bytes, |v: f16| v.to_f64())),
-            DType::BF16 => Data::Float(list(bytes, |v: bf16| v.to_f64())),
-            DType::F64 => Data::Float(f64::from_bytes(bytes)),
-            DType::I32 => Data::Int(list(bytes, |v: i32| v as i64)),
-            DType::I64 => Data::Int(i64::from_bytes(bytes)),
-            DType::U32 => Data::Int(list(bytes, |v: u32| v as i64)),
-            DType::U8 => Data::Int(list(bytes, |v: u8| v as i64)),
-            DType::Bool => Data::Int(list(bytes, |v: bool| v as i64)),
-        };
-        Array { shape: shape.into(), dtype, data }
-    }
-
-    /// The bytes of the elements, row-major, native endian.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        fn bytes<V: Copy, T: Element>(data: &[V], f: impl Fn(V) -> T) -> Vec<u8> {
-            T::to_bytes(&data.iter().map(|&v| f(v)).collect::<Vec<_>>())
-        }
-        match (&self.data, self.dtype) {
-            (Data::Float(v), DType::F32) => bytes(v, |v| v as f32),
-            (Data::Float(v), DType::F16) => bytes(v, f16::from_f64),
-            (Data::Float(v), DType::BF16) => bytes(v, bf16::from_f64),
-            (Data::Float(v), _) => bytes(v, |v| v),
-            (Data::Int(v), DType::I32) => bytes(v, |v| v as i32),
-            (Data::Int(v), DType::U32) => bytes(v, |v| v as u32),
-            (Data::Int(v), DType::U8) => bytes(v, |v| v as u8),
-            (Data::Int(v), DType::Bool) => bytes(v, |v| v != 0),
-            (Data::Int(v), _) => bytes(v, |v| v),
-        }
-    }
-
-    fn float(&self) -> Result<&[f64]> {
-        match &self.data {
-            Data::Float(v) => Ok(v),
-            Data::Int(_) => Err(wrong("integers where floats belong")),
-        }
-    }
-
-    fn int(&self) -> Result<&[i64]> {
-        match &self.data {
-            Data::Int(v) => Ok(v),
-            Data::Float(_) => Err(wrong("floats where integers belong")),
-        }
-    }
-
-    /// The elements that a view of this array shows; zeros where its mask hides them.
-    fn viewed(&self, view: &View) -> Array {
-        fn pick<T: Copy + Default>(data: &[T], view: &View) -> Vec<T> {
-            let mut out = Vec::with_capacity(view.numel());
-            each_coord(&view.shape, |c| out.push(view.at(c).map_or(T::default(), |at| data[at])));
-            out
-        }
-        let data = match &self.data {
-            Data::Float(v) => Data::Float(pick(v, view)),
-            Data::Int(v) => Data::Int(pick(v, view)),
-        };
-        Array { shape: view.shape.clone(), dtype: self.dtype, data }
-    }
 }
 
 /// Computes the outputs of a graph, as row-major bytes.
@@ -609,123 +494,5 @@ fn indexed(view: &View, axis: usize, index: &Array, op: &'static str) -> Result<
             Err(Error::Index { op, detail: format!("index {bad} is outside 0..{size} of axis {axis}") })
         }
         None => Ok(out),
-    }
-}
-
-/// The operands of attention with their sizes. Heads are counted over the batch, `h = batch * H + head`.
-struct Attention<'a> {
-    q: &'a [f64],
-    k: &'a [f64],
-    v: &'a [f64],
-    mask: Option<&'a [f64]>,
-    heads: usize,
-    /// Query heads of one batch, and how many share a key head.
-    per_batch: usize,
-    group: usize,
-    tq: usize,
-    tk: usize,
-    d: usize,
-    dv: usize,
-    scale: f64,
-    causal: bool,
-}
-
-impl<'a> Attention<'a> {
-    fn new(
-        q: &'a Array,
-        k: &'a Array,
-        v: &'a Array,
-        mask: Option<&'a Array>,
-        spec: &AttentionSpec,
-    ) -> Result<Self> {
-        let mask = mask.filter(|_| spec.mask).map(Array::float).transpose()?;
-        Ok(Attention {
-            q: q.float()?,
-            k: k.float()?,
-            v: v.float()?,
-            mask,
-            heads: q.shape[0] * q.shape[1],
-            per_batch: q.shape[1],
-            group: q.shape[1] / k.shape[1].max(1),
-            tq: q.shape[2],
-            tk: k.shape[2],
-            d: q.shape[3],
-            dv: v.shape[3],
-            scale: f64::from_bits(spec.scale),
-            causal: spec.causal,
-        })
-    }
-
-    /// Keys and values of query head `h`: their head, counted over the batch.
-    fn key_head(&self, h: usize) -> usize {
-        h / self.group
-    }
-
-    fn q_at(&self, h: usize, i: usize, d: usize) -> usize {
-        (h * self.tq + i) * self.d + d
-    }
-
-    fn k_at(&self, h: usize, j: usize, d: usize) -> usize {
-        (self.key_head(h) * self.tk + j) * self.d + d
-    }
-
-    fn v_at(&self, h: usize, j: usize, d: usize) -> usize {
-        (self.key_head(h) * self.tk + j) * self.dv + d
-    }
-
-    /// Results are `[B, T, H, D]`.
-    fn out_at(&self, h: usize, i: usize, d: usize) -> usize {
-        ((h / self.per_batch * self.tq + i) * self.per_batch + h % self.per_batch) * self.dv + d
-    }
-
-    /// Calls `f` with each head, query, its scores and their log-sum-exp.
-    fn rows(&self, mut f: impl FnMut(usize, usize, &[f64], f64)) {
-        for h in 0..self.heads {
-            for i in 0..self.tq {
-                let score = |j: usize| {
-                    let product: f64 =
-                        (0..self.d).map(|d| self.q[self.q_at(h, i, d)] * self.k[self.k_at(h, j, d)]).sum();
-                    let mask = self.mask.map_or(0.0, |m| m[(h * self.tq + i) * self.tk + j]);
-                    if self.causal && j > i { f64::NEG_INFINITY } else { product * self.scale + mask }
-                };
-                let scores: Vec<f64> = (0..self.tk).map(score).collect();
-                let largest = scores.iter().fold(f64::NEG_INFINITY, |a, &b| binary(Binary::Max, a, b));
-                let shift = if largest == f64::NEG_INFINITY { 0.0 } else { largest };
-                let lse = scores.iter().map(|s| (s - shift).exp()).sum::<f64>().ln() + shift;
-                f(h, i, &scores, lse);
-            }
-        }
-    }
-
-    /// With p = exp(s - lse) and dp = g v^T: dv = p^T g, ds = p (dp - sum(g out)), dq = ds k, dk = ds^T q.
-    fn gradient(&self, side: Side, out: &[f64], lse: &[f64], g: &[f64], n: usize) -> Vec<f64> {
-        let mut result = vec![0.0; n];
-        let key_heads = self.per_batch / self.group;
-        // `[B, Tk, Hk, D]`, of which several query heads fill one.
-        let key_side = |h: usize, j: usize, d: usize, size: usize| {
-            let (batch, head) = (h / self.per_batch, h % self.per_batch / self.group);
-            ((batch * self.tk + j) * key_heads + head) * size + d
-        };
-        self.rows(|h, i, scores, _| {
-            let row = |of: &[f64], d| of[self.out_at(h, i, d)];
-            let delta: f64 = (0..self.dv).map(|d| row(g, d) * row(out, d)).sum();
-            let lse = lse[h * self.tq + i];
-            for (j, s) in scores.iter().enumerate().filter(|(_, s)| **s != f64::NEG_INFINITY) {
-                let p = (s - lse).exp();
-                let dp: f64 = (0..self.dv).map(|d| row(g, d) * self.v[self.v_at(h, j, d)]).sum();
-                let ds = p * (dp - delta) * self.scale;
-                match side {
-                    Side::V => (0..self.dv).for_each(|d| result[key_side(h, j, d, self.dv)] += p * row(g, d)),
-                    Side::K => (0..self.d)
-                        .for_each(|d| result[key_side(h, j, d, self.d)] += ds * self.q[self.q_at(h, i, d)]),
-                    Side::Q => (0..self.d).for_each(|d| {
-                        let (batch, head) = (h / self.per_batch, h % self.per_batch);
-                        let at = ((batch * self.tq + i) * self.per_batch + head) * self.d + d;
-                        result[at] += ds * self.k[self.k_at(h, j, d)];
-                    }),
-                }
-            }
-        });
-        result
     }
 }
