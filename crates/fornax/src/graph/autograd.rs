@@ -257,6 +257,10 @@ fn sources(y: &Tensor, expr: &Expr, g: &Tensor) -> Result<Parts> {
             only(raw::permute(g, &inverse))
         }
         // An element that was repeated gets the sum.
+        Op::Expand if src[0].rank() == 0 => {
+            let all: Dims = (0..g.rank()).collect();
+            only(raw::reshape(&raw::sum(g, &all), &[]))
+        }
         Op::Expand => {
             let repeated: Dims = (0..g.rank()).filter(|&i| src[0].shape()[i] != g.shape()[i]).collect();
             only(raw::sum(g, &repeated))

@@ -163,7 +163,7 @@ pub enum Op {
     Reshape,
     /// Axis i of the result is axis `axes[i]` of the source.
     Permute(Dims),
-    /// Repeats axes of size 1; same rank.
+    /// Repeats axes of size 1; same rank, or from the shape `[]`.
     Expand,
     /// A range of every axis.
     Slice(SmallVec<[Range; 6]>),

@@ -166,7 +166,7 @@ impl Pass<'_> {
     fn gather(&mut self, axis: usize, from: NodeId, index: NodeId, dtype: DType, id: NodeId) -> NodeId {
         let shape = self.new.node(index).shape.clone();
         let below = self.new.node(from).clone();
-        if below.op == Op::Expand && self.new.node(below.src[0]).shape[axis] == 1 {
+        if below.op == Op::Expand && self.new.node(below.src[0]).shape.get(axis).is_none_or(|&n| n == 1) {
             return self.add(Op::Expand, below.src, shape, dtype, id);
         }
         if below.op.is_elementwise() && numel(&shape) * 2 <= numel(&below.shape) {
@@ -224,12 +224,7 @@ impl Pass<'_> {
         if node.shape.is_empty() {
             return literal;
         }
-        let ones = Dims::from_elem(1, node.shape.len());
-        let point = self.add(Op::Reshape, smallvec![literal], ones.clone(), node.dtype, id);
-        if node.shape == ones {
-            return point;
-        }
-        self.add(Op::Expand, smallvec![point], node.shape.clone(), node.dtype, id)
+        self.add(Op::Expand, smallvec![literal], node.shape.clone(), node.dtype, id)
     }
 }
 

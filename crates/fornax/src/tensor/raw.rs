@@ -92,12 +92,12 @@ pub(crate) fn transpose(x: &Tensor) -> Tensor {
     permute(x, &axes)
 }
 
-/// Repeats axes of size 1; same rank.
+/// Repeats axes of size 1; same rank, or from the shape `[]`.
 pub(crate) fn expand(x: &Tensor, shape: &[usize]) -> Tensor {
     if x.shape() == shape {
         return x.clone();
     }
-    debug_assert_eq!(x.rank(), shape.len());
+    debug_assert!(x.rank() == shape.len() || x.rank() == 0);
     Tensor::record(Op::Expand, smallvec![x.clone()], shape.into(), x.dtype())
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn broadcast(x: &Tensor, shape: &[usize]) -> Tensor {
     if x.shape() == shape {
         return x.clone();
     }
-    if x.rank() == shape.len() {
+    if x.rank() == shape.len() || x.rank() == 0 {
         return expand(x, shape);
     }
     let mut padded: Dims = SmallVec::from_elem(1, shape.len());
