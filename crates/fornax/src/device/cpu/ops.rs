@@ -110,51 +110,131 @@ impl<T: Copy> Row<T> {
     }
 }
 
+// The loops are macros and not functions of closures: a closure is compiled without the machine's instructions
+// first, and a large one is then not inlined where they exist.
+
 /// `dst = f(a)`.
-#[inline(always)]
-unsafe fn map1<S: Simd>(t: &Tile, f: impl Fn(S) -> S) {
-    unsafe {
+macro_rules! map1 {
+    ($S:ty, $t:expr, |$x:ident| $f:expr) => {{
+        let t: &Tile = $t;
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
-            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            let mut a = Row::<f32>::new::<$S>(&t.a, row);
             a.begin();
             let mut i = 0;
-            while i + S::W <= t.cols {
-                f(S::load(a.next())).store(dst.add(i));
-                i += S::W;
+            while i + <$S>::W <= t.cols {
+                let $x = <$S>::load(a.next());
+                let y: $S = $f;
+                y.store(dst.add(i));
+                i += <$S>::W;
             }
             if i < t.cols {
-                f(S::load(a.part(t.cols - i))).store_part(dst.add(i), t.cols - i);
+                let $x = <$S>::load(a.part(t.cols - i));
+                let y: $S = $f;
+                y.store_part(dst.add(i), t.cols - i);
             }
         }
-    }
+    }};
 }
 
 /// `dst = f(a, b)`.
-#[inline(always)]
-unsafe fn map2<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S) {
-    unsafe {
+macro_rules! map2 {
+    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
+        let t: &Tile = $t;
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
-            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
+            let (mut a, mut b) = (Row::<f32>::new::<$S>(&t.a, row), Row::<f32>::new::<$S>(&t.b, row));
             a.begin();
             b.begin();
             let mut i = 0;
-            while i + S::W <= t.cols {
-                f(S::load(a.next()), S::load(b.next())).store(dst.add(i));
-                i += S::W;
+            while i + <$S>::W <= t.cols {
+                let ($x, $y) = (<$S>::load(a.next()), <$S>::load(b.next()));
+                let z: $S = $f;
+                z.store(dst.add(i));
+                i += <$S>::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                f(S::load(a.part(n)), S::load(b.part(n))).store_part(dst.add(i), n);
+                let ($x, $y) = (<$S>::load(a.part(n)), <$S>::load(b.part(n)));
+                let z: $S = $f;
+                z.store_part(dst.add(i), n);
             }
         }
-    }
+    }};
 }
 
-/// `dst = f(a, b, c)`.
+/// `dst = f(a, b)` as truth values, a byte each.
+macro_rules! compare2 {
+    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
+        let t: &Tile = $t;
+        for row in 0..t.rows {
+            let dst: *mut u8 = t.dst.row(row);
+            let (mut a, mut b) = (Row::<f32>::new::<$S>(&t.a, row), Row::<f32>::new::<$S>(&t.b, row));
+            a.begin();
+            b.begin();
+            let mut i = 0;
+            while i + <$S>::W <= t.cols {
+                let ($x, $y) = (<$S>::load(a.next()), <$S>::load(b.next()));
+                <$S>::store_mask($f, dst.add(i));
+                i += <$S>::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let ($x, $y) = (<$S>::load(a.part(n)), <$S>::load(b.part(n)));
+                let mut bytes = [0u8; 16];
+                <$S>::store_mask($f, bytes.as_mut_ptr());
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(i), n);
+            }
+        }
+    }};
+}
+
+/// f32 to a 16-bit float.
+macro_rules! narrow {
+    ($S:ty, $t:expr, $store:ident) => {{
+        let t: &Tile = $t;
+        for row in 0..t.rows {
+            let (a, dst): (*const f32, *mut u16) = (t.a.row(row), t.dst.row(row));
+            let (n, whole) = (t.cols, t.cols - t.cols % <$S>::W);
+            let mut bits = [0u16; 16];
+            if !t.a.each {
+                <$S>::splat(*a).$store(bits.as_mut_ptr());
+                (0..n).for_each(|i| *dst.add(i) = bits[0]);
+                continue;
+            }
+            for i in (0..whole).step_by(<$S>::W) {
+                <$S>::load(a.add(i)).$store(dst.add(i));
+            }
+            if whole < n {
+                <$S>::load_part(a.add(whole), n - whole).$store(bits.as_mut_ptr());
+                std::ptr::copy_nonoverlapping(bits.as_ptr(), dst.add(whole), n - whole);
+            }
+        }
+    }};
+}
+
+/// A 16-bit float to f32.
+macro_rules! widen {
+    ($S:ty, $t:expr, $load:ident) => {{
+        let t: &Tile = $t;
+        for row in 0..t.rows {
+            let (a, dst): (*const u16, *mut f32) = (t.a.row(row), t.dst.row(row));
+            let (n, whole) = (t.cols, t.cols - t.cols % <$S>::W);
+            for i in (0..whole).step_by(<$S>::W) {
+                <$S>::$load(a.add(i)).store(dst.add(i));
+            }
+            if whole < n {
+                let mut bits = [0u16; 16];
+                std::ptr::copy_nonoverlapping(a.add(whole), bits.as_mut_ptr(), n - whole);
+                <$S>::$load(bits.as_ptr()).store_part(dst.add(whole), n - whole);
+            }
+        }
+    }};
+}
+
+/// `dst = a * b + c`.
 #[inline(always)]
-unsafe fn map3<S: Simd>(t: &Tile, f: impl Fn(S, S, S) -> S) {
+unsafe fn multiply_add<S: Simd>(t: &Tile) {
     unsafe {
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
@@ -165,36 +245,13 @@ unsafe fn map3<S: Simd>(t: &Tile, f: impl Fn(S, S, S) -> S) {
             c.begin();
             let mut i = 0;
             while i + S::W <= t.cols {
-                f(S::load(a.next()), S::load(b.next()), S::load(c.next())).store(dst.add(i));
+                S::load(a.next()).fma(S::load(b.next()), S::load(c.next())).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                f(S::load(a.part(n)), S::load(b.part(n)), S::load(c.part(n))).store_part(dst.add(i), n);
-            }
-        }
-    }
-}
-
-/// `dst = f(a, b)` as truth values, a byte each.
-#[inline(always)]
-unsafe fn compare2<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S::Mask) {
-    unsafe {
-        for row in 0..t.rows {
-            let dst: *mut u8 = t.dst.row(row);
-            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            a.begin();
-            b.begin();
-            let mut i = 0;
-            while i + S::W <= t.cols {
-                S::store_mask(f(S::load(a.next()), S::load(b.next())), dst.add(i));
-                i += S::W;
-            }
-            if i < t.cols {
-                let n = t.cols - i;
-                let mut bytes = [0u8; 16];
-                S::store_mask(f(S::load(a.part(n)), S::load(b.part(n))), bytes.as_mut_ptr());
-                std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(i), n);
+                let (a, b, c) = (S::load(a.part(n)), S::load(b.part(n)), S::load(c.part(n)));
+                a.fma(b, c).store_part(dst.add(i), n);
             }
         }
     }
@@ -229,37 +286,37 @@ unsafe fn choose<S: Simd>(t: &Tile) {
 unsafe fn unary<S: Simd>(op: Unary, t: &Tile) {
     unsafe {
         match op {
-            Unary::Neg => map1::<S>(t, |x| x.neg()),
-            Unary::Abs => map1::<S>(t, |x| x.abs()),
-            Unary::Sign => map1::<S>(t, |x| {
+            Unary::Neg => map1!(S, t, |x| x.neg()),
+            Unary::Abs => map1!(S, t, |x| x.abs()),
+            Unary::Sign => map1!(S, t, |x| {
                 let one = S::splat(1.0).copysign(x);
                 S::select(S::splat(0.0).lt(x.abs()), one, x)
             }),
-            Unary::Recip => map1::<S>(t, |x| S::splat(1.0).div(x)),
-            Unary::Sqrt => map1::<S>(t, |x| x.sqrt()),
-            Unary::Rsqrt => map1::<S>(t, |x| S::splat(1.0).div(x.sqrt())),
-            Unary::Exp => map1::<S>(t, |x| math::exp(x)),
-            Unary::Exp2 => map1::<S>(t, |x| math::exp2(x)),
-            Unary::Expm1 => map1::<S>(t, |x| math::expm1(x)),
-            Unary::Log => map1::<S>(t, |x| math::log(x)),
-            Unary::Log2 => map1::<S>(t, |x| math::log2(x)),
-            Unary::Log1p => map1::<S>(t, |x| math::log1p(x)),
-            Unary::Sin => map1::<S>(t, |x| math::sin(x)),
-            Unary::Cos => map1::<S>(t, |x| math::cos(x)),
-            Unary::Tan => map1::<S>(t, |x| math::tan(x)),
-            Unary::Tanh => map1::<S>(t, |x| math::tanh(x)),
-            Unary::Erf => map1::<S>(t, |x| math::erf(x)),
-            Unary::Floor => map1::<S>(t, |x| x.floor()),
-            Unary::Ceil => map1::<S>(t, |x| x.ceil()),
-            Unary::Round => map1::<S>(t, |x| x.round()),
-            Unary::Trunc => map1::<S>(t, |x| x.trunc()),
+            Unary::Recip => map1!(S, t, |x| S::splat(1.0).div(x)),
+            Unary::Sqrt => map1!(S, t, |x| x.sqrt()),
+            Unary::Rsqrt => map1!(S, t, |x| S::splat(1.0).div(x.sqrt())),
+            Unary::Exp => map1!(S, t, |x| math::exp(x)),
+            Unary::Exp2 => map1!(S, t, |x| math::exp2(x)),
+            Unary::Expm1 => map1!(S, t, |x| math::expm1(x)),
+            Unary::Log => map1!(S, t, |x| math::log(x)),
+            Unary::Log2 => map1!(S, t, |x| math::log2(x)),
+            Unary::Log1p => map1!(S, t, |x| math::log1p(x)),
+            Unary::Sin => map1!(S, t, |x| math::sin(x)),
+            Unary::Cos => map1!(S, t, |x| math::cos(x)),
+            Unary::Tan => map1!(S, t, |x| math::tan(x)),
+            Unary::Tanh => map1!(S, t, |x| math::tanh(x)),
+            Unary::Erf => map1!(S, t, |x| math::erf(x)),
+            Unary::Floor => map1!(S, t, |x| x.floor()),
+            Unary::Ceil => map1!(S, t, |x| x.ceil()),
+            Unary::Round => map1!(S, t, |x| x.round()),
+            Unary::Trunc => map1!(S, t, |x| x.trunc()),
             // Rare ones go through the standard library.
-            Unary::Asin => map1::<S>(t, |x| math::each_lane(x, f32::asin)),
-            Unary::Acos => map1::<S>(t, |x| math::each_lane(x, f32::acos)),
-            Unary::Atan => map1::<S>(t, |x| math::each_lane(x, f32::atan)),
-            Unary::Sinh => map1::<S>(t, |x| math::each_lane(x, f32::sinh)),
-            Unary::Cosh => map1::<S>(t, |x| math::each_lane(x, f32::cosh)),
-            Unary::Not => map1::<S>(t, |x| S::select(x.eq(S::splat(0.0)), S::splat(1.0), S::splat(0.0))),
+            Unary::Asin => map1!(S, t, |x| math::each_lane(x, f32::asin)),
+            Unary::Acos => map1!(S, t, |x| math::each_lane(x, f32::acos)),
+            Unary::Atan => map1!(S, t, |x| math::each_lane(x, f32::atan)),
+            Unary::Sinh => map1!(S, t, |x| math::each_lane(x, f32::sinh)),
+            Unary::Cosh => map1!(S, t, |x| math::each_lane(x, f32::cosh)),
+            Unary::Not => map1!(S, t, |x| S::select(x.eq(S::splat(0.0)), S::splat(1.0), S::splat(0.0))),
         }
     }
 }
@@ -292,19 +349,19 @@ unsafe fn each_pair<S: Simd>(a: S, b: S, f: impl Fn(f32, f32) -> f32) -> S {
 unsafe fn binary<S: Simd>(op: Binary, t: &Tile) {
     unsafe {
         match op {
-            Binary::Add => map2::<S>(t, |a, b| a.add(b)),
-            Binary::Sub => map2::<S>(t, |a, b| a.sub(b)),
-            Binary::Mul => map2::<S>(t, |a, b| a.mul(b)),
-            Binary::Div => map2::<S>(t, |a, b| a.div(b)),
-            Binary::Max => map2::<S>(t, |a, b| max_nan(a, b)),
-            Binary::Min => map2::<S>(t, |a, b| min_nan(a, b)),
-            Binary::Rem => map2::<S>(t, |a, b| each_pair(a, b, |a, b| super::numeric::floor_rem(a as f64, b as f64) as f32)),
+            Binary::Add => map2!(S, t, |a, b| a.add(b)),
+            Binary::Sub => map2!(S, t, |a, b| a.sub(b)),
+            Binary::Mul => map2!(S, t, |a, b| a.mul(b)),
+            Binary::Div => map2!(S, t, |a, b| a.div(b)),
+            Binary::Max => map2!(S, t, |a, b| max_nan(a, b)),
+            Binary::Min => map2!(S, t, |a, b| min_nan(a, b)),
+            Binary::Rem => map2!(S, t, |a, b| each_pair(a, b, |a, b| super::numeric::floor_rem(a as f64, b as f64) as f32)),
             Binary::Pow => power::<S>(t),
-            Binary::Atan2 => map2::<S>(t, |a, b| each_pair(a, b, f32::atan2)),
-            Binary::Eq => compare2::<S>(t, |a, b| a.eq(b)),
-            Binary::Ne => compare2::<S>(t, |a, b| a.ne(b)),
-            Binary::Lt => compare2::<S>(t, |a, b| a.lt(b)),
-            Binary::Le => compare2::<S>(t, |a, b| a.le(b)),
+            Binary::Atan2 => map2!(S, t, |a, b| each_pair(a, b, f32::atan2)),
+            Binary::Eq => compare2!(S, t, |a, b| a.eq(b)),
+            Binary::Ne => compare2!(S, t, |a, b| a.ne(b)),
+            Binary::Lt => compare2!(S, t, |a, b| a.lt(b)),
+            Binary::Le => compare2!(S, t, |a, b| a.le(b)),
             // Not defined on floats; the compiler of the tile refuses them.
             Binary::And | Binary::Or | Binary::Xor => {}
         }
@@ -318,11 +375,11 @@ unsafe fn power<S: Simd>(t: &Tile) {
         let exponent = *t.b.row::<f32>(0);
         let one_exponent = t.rows == 1 && (!t.b.each || t.cols == 1);
         if one_exponent && exponent == 2.0 {
-            map1::<S>(t, |x| x.mul(x));
+            map1!(S, t, |x| x.mul(x));
         } else if one_exponent && exponent == 3.0 {
-            map1::<S>(t, |x| x.mul(x).mul(x));
+            map1!(S, t, |x| x.mul(x).mul(x));
         } else {
-            map2::<S>(t, |a, b| each_pair(a, b, f32::powf));
+            map2!(S, t, |a, b| each_pair(a, b, f32::powf));
         }
     }
 }
@@ -331,38 +388,11 @@ unsafe fn power<S: Simd>(t: &Tile) {
 #[inline(always)]
 unsafe fn convert<S: Simd>(from: DType, to: DType, t: &Tile) {
     unsafe {
-        for row in 0..t.rows {
-            let n = t.cols;
-            let whole = n - n % S::W;
-            if from == DType::F32 {
-                let (a, dst): (*const f32, *mut u16) = (t.a.row(row), t.dst.row(row));
-                let put = |x: S, p: *mut u16| if to == DType::F16 { x.store_f16(p) } else { x.store_bf16(p) };
-                if !t.a.each {
-                    let mut bits = [0u16; 16];
-                    put(S::splat(*a), bits.as_mut_ptr());
-                    (0..n).for_each(|i| *dst.add(i) = bits[0]);
-                    continue;
-                }
-                for i in (0..whole).step_by(S::W) {
-                    put(S::load(a.add(i)), dst.add(i));
-                }
-                if whole < n {
-                    let mut bits = [0u16; 16];
-                    put(S::load_part(a.add(whole), n - whole), bits.as_mut_ptr());
-                    std::ptr::copy_nonoverlapping(bits.as_ptr(), dst.add(whole), n - whole);
-                }
-            } else {
-                let (a, dst): (*const u16, *mut f32) = (t.a.row(row), t.dst.row(row));
-                let get = |p: *const u16| if from == DType::F16 { S::load_f16(p) } else { S::load_bf16(p) };
-                for i in (0..whole).step_by(S::W) {
-                    get(a.add(i)).store(dst.add(i));
-                }
-                if whole < n {
-                    let mut bits = [0u16; 16];
-                    std::ptr::copy_nonoverlapping(a.add(whole), bits.as_mut_ptr(), n - whole);
-                    get(bits.as_ptr()).store_part(dst.add(whole), n - whole);
-                }
-            }
+        match (from, to) {
+            (DType::F32, DType::F16) => narrow!(S, t, store_f16),
+            (DType::F32, _) => narrow!(S, t, store_bf16),
+            (DType::F16, _) => widen!(S, t, load_f16),
+            _ => widen!(S, t, load_bf16),
         }
     }
 }
@@ -374,12 +404,12 @@ unsafe fn round_to<S: Simd>(to: DType, t: &Tile) {
         let mut bits = [0u16; 16];
         let p = bits.as_mut_ptr();
         if to == DType::F16 {
-            map1::<S>(t, |x| {
+            map1!(S, t, |x| {
                 x.store_f16(p);
                 S::load_f16(p)
             });
         } else {
-            map1::<S>(t, |x| {
+            map1!(S, t, |x| {
                 x.store_bf16(p);
                 S::load_bf16(p)
             });
@@ -420,7 +450,7 @@ macro_rules! machine {
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn fma(t: &Tile) {
-                unsafe { map3::<$vector>(t, |a, b, c| a.fma(b, c)) }
+                unsafe { multiply_add::<$vector>(t) }
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn convert(from: DType, to: DType, t: &Tile) {

@@ -7,6 +7,69 @@ use super::simd::Simd;
 use crate::dtype::DType;
 use crate::graph::Reduce;
 
+/// Four vectors of running values for each row, so that additions do not wait for each other. A macro, so that the
+/// step is compiled with the machine's instructions from the start.
+macro_rules! fold_row {
+    ($S:ty, $t:expr, $unit:expr, |$x:ident, $y:ident| $f:expr, $join:expr) => {{
+        let (t, unit, join): (&Tile, f32, fn(f32, f32) -> f32) = ($t, $unit, $join);
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<$S>(&t.a, row);
+            a.begin();
+            let mut s = [<$S>::splat(unit); 4];
+            let mut i = 0;
+            while i + 4 * <$S>::W <= t.cols {
+                for s in &mut s {
+                    let ($x, $y) = (*s, <$S>::load(a.next()));
+                    *s = $f;
+                }
+                i += 4 * <$S>::W;
+            }
+            while i + <$S>::W <= t.cols {
+                let ($x, $y) = (s[0], <$S>::load(a.next()));
+                s[0] = $f;
+                i += <$S>::W;
+            }
+            let mut rest = unit;
+            if i < t.cols {
+                let part = a.part(t.cols - i);
+                (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
+            }
+            let ($x, $y) = (s[0], s[1]);
+            let left = $f;
+            let ($x, $y) = (s[2], s[3]);
+            let right = $f;
+            let ($x, $y) = (left, right);
+            let all: $S = $f;
+            *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<$S>(all, &join), rest);
+        }
+    }};
+}
+
+/// Folds the rows of each column.
+macro_rules! fold_columns {
+    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
+        let t: &Tile = $t;
+        let dst: *mut f32 = t.dst.ptr.cast();
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<$S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + <$S>::W <= t.cols {
+                let $y = <$S>::load(a.next());
+                let $x = <$S>::load(dst.add(i));
+                (if row == 0 { $y } else { $f }).store(dst.add(i));
+                i += <$S>::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let $y = <$S>::load(a.part(n));
+                let $x = <$S>::load_part(dst.add(i), n);
+                (if row == 0 { $y } else { $f }).store_part(dst.add(i), n);
+            }
+        }
+    }};
+}
+
 /// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element a
 /// row, else one element a column. Positions go to the i64 vector `c`.
 #[inline(always)]
@@ -14,55 +77,25 @@ pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
         match (op, columns) {
             (Reduce::Sum, true) if t.b.ptr.is_null() => {
-                fold_row::<S>(t, 0.0, |s, x| s.add(x), |a, b| a + b)
+                fold_row!(S, t, 0.0, |s, x| s.add(x), |a, b| a + b)
             }
             (Reduce::Sum, true) => dot_rows::<S>(t),
-            (Reduce::Prod, true) => fold_row::<S>(t, 1.0, |s, x| s.mul(x), |a, b| a * b),
-            (Reduce::Max, true) => fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger),
-            (Reduce::Min, true) => fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller),
+            (Reduce::Prod, true) => fold_row!(S, t, 1.0, |s, x| s.mul(x), |a, b| a * b),
+            (Reduce::Max, true) => fold_row!(S, t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger),
+            (Reduce::Min, true) => fold_row!(S, t, f32::INFINITY, |a, b| min_nan(a, b), smaller),
             (Reduce::ArgMax, true) => {
-                fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger);
+                fold_row!(S, t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger);
                 find_rows::<S>(t);
             }
             (Reduce::ArgMin, true) => {
-                fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller);
+                fold_row!(S, t, f32::INFINITY, |a, b| min_nan(a, b), smaller);
                 find_rows::<S>(t);
             }
             (Reduce::Sum, false) => sum_columns::<S>(t),
-            (Reduce::Max, false) => fold_columns::<S>(t, |a, b| max_nan(a, b)),
-            (Reduce::Min, false) => fold_columns::<S>(t, |a, b| min_nan(a, b)),
-            (Reduce::Prod, false) => fold_columns::<S>(t, |a, b| a.mul(b)),
+            (Reduce::Max, false) => fold_columns!(S, t, |a, b| max_nan(a, b)),
+            (Reduce::Min, false) => fold_columns!(S, t, |a, b| min_nan(a, b)),
+            (Reduce::Prod, false) => fold_columns!(S, t, |a, b| a.mul(b)),
             (Reduce::ArgMax | Reduce::ArgMin, false) => reduce_any::<f32>(op, false, t),
-        }
-    }
-}
-
-/// Four vectors of running values for each row, so that additions do not wait for each other.
-#[inline(always)]
-unsafe fn fold_row<S: Simd>(t: &Tile, unit: f32, f: impl Fn(S, S) -> S, join: impl Fn(f32, f32) -> f32) {
-    unsafe {
-        for row in 0..t.rows {
-            let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
-            let mut s = [S::splat(unit); 4];
-            let mut i = 0;
-            while i + 4 * S::W <= t.cols {
-                for s in &mut s {
-                    *s = f(*s, S::load(a.next()));
-                }
-                i += 4 * S::W;
-            }
-            while i + S::W <= t.cols {
-                s[0] = f(s[0], S::load(a.next()));
-                i += S::W;
-            }
-            let mut rest = unit;
-            if i < t.cols {
-                let part = a.part(t.cols - i);
-                (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
-            }
-            let all = f(f(s[0], s[1]), f(s[2], s[3]));
-            *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<S>(all, &join), rest);
         }
     }
 }
@@ -122,10 +155,11 @@ unsafe fn find_rows<S: Simd>(t: &Tile) {
             let mut i = 0;
             if t.a.each {
                 let wanted = S::splat(extreme);
-                let found = |x: S| {
-                    if extreme.is_nan() { S::any(x.ne(x)) } else { S::any(x.eq(wanted)) }
-                };
-                while i + S::W <= t.cols && !found(S::load(a.add(i))) {
+                while i + S::W <= t.cols {
+                    let x = S::load(a.add(i));
+                    if S::any(if extreme.is_nan() { x.ne(x) } else { x.eq(wanted) }) {
+                        break;
+                    }
                     i += S::W;
                 }
             }
@@ -150,9 +184,12 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                 let p: [*const f32; 8] = std::array::from_fn(|k| t.a.row(row + k) as *const f32);
                 let whole = t.cols - t.cols % S::W;
                 for i in (0..whole).step_by(S::W) {
-                    let x = |k: usize| S::load(p[k].add(i));
-                    let (l, r) = (x(0).add(x(1)).add(x(2).add(x(3))), x(4).add(x(5)).add(x(6).add(x(7))));
-                    let sum = l.add(r);
+                    let mut x = [S::splat(0.0); 8];
+                    for k in 0..8 {
+                        x[k] = S::load(p[k].add(i));
+                    }
+                    let left = x[0].add(x[1]).add(x[2].add(x[3]));
+                    let sum = left.add(x[4].add(x[5]).add(x[6].add(x[7])));
                     let sum = if row == 0 { sum } else { sum.add(S::load(dst.add(i))) };
                     sum.store(dst.add(i));
                 }
@@ -172,40 +209,19 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
             a.begin();
             b.begin();
             let mut i = 0;
-            let one = |x: S, y: S, old: S| if product { x.fma(y, old) } else { x.add(old) };
             while i + S::W <= t.cols {
                 let old = if row == 0 { S::splat(0.0) } else { S::load(dst.add(i)) };
-                one(S::load(a.next()), S::load(b.next()), old).store(dst.add(i));
+                let (x, y) = (S::load(a.next()), S::load(b.next()));
+                (if product { x.fma(y, old) } else { x.add(old) }).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let old = if row == 0 { S::splat(0.0) } else { S::load_part(dst.add(i), n) };
-                one(S::load(a.part(n)), S::load(b.part(n)), old).store_part(dst.add(i), n);
+                let (x, y) = (S::load(a.part(n)), S::load(b.part(n)));
+                (if product { x.fma(y, old) } else { x.add(old) }).store_part(dst.add(i), n);
             }
             row += 1;
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn fold_columns<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S) {
-    unsafe {
-        let dst: *mut f32 = t.dst.ptr.cast();
-        for row in 0..t.rows {
-            let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
-            let mut i = 0;
-            while i + S::W <= t.cols {
-                let x = S::load(a.next());
-                (if row == 0 { x } else { f(S::load(dst.add(i)), x) }).store(dst.add(i));
-                i += S::W;
-            }
-            if i < t.cols {
-                let n = t.cols - i;
-                let x = S::load(a.part(n));
-                (if row == 0 { x } else { f(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
-            }
         }
     }
 }
