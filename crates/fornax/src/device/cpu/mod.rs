@@ -4,8 +4,12 @@
 //! walks the tiles, and `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with
 //! the functions of `math`.
 
+mod attention;
+#[cfg(test)]
+mod bench;
 mod exec;
 mod fused;
+mod indexed;
 mod math;
 mod matmul;
 mod numeric;
@@ -13,8 +17,11 @@ mod ops;
 mod reduce;
 #[cfg(test)]
 mod reference;
+mod rows;
 mod simd;
 mod space;
+#[cfg(test)]
+mod test_matmul;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -23,8 +30,11 @@ mod tile;
 use super::{Backend, Launch, Memory, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel};
+use attention::{Flash, FlashGrad};
 use exec::Context;
 use fused::Fused;
+use indexed::{Running, Scattered, Sorted};
+use matmul::Product;
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::sync::Arc;
@@ -120,7 +130,12 @@ impl Backend for Cpu {
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
         Ok(Box::new(match &kernel.body {
             Body::Loop(body) => Compiled::Loop(Fused::compile(kernel, body)?),
-            _ => return Err(Error::Internal("not yet".into())),
+            Body::MatMul(body) => Compiled::MatMul(Product::compile(kernel, body)?),
+            Body::Attention(body) => Compiled::Attention(Flash::compile(kernel, body)?),
+            Body::AttentionGrad(body) => Compiled::AttentionGrad(FlashGrad::compile(kernel, body)?),
+            Body::ScatterAdd(body) => Compiled::ScatterAdd(Scattered::compile(kernel, body)?),
+            Body::Sort(body) => Compiled::Sort(Sorted::compile(kernel, body)?),
+            Body::Scan(body) => Compiled::Scan(Running::compile(kernel, body)?),
         }))
     }
 
@@ -136,6 +151,12 @@ impl Backend for Cpu {
 /// A kernel as the CPU runs it.
 enum Compiled {
     Loop(Fused),
+    MatMul(Product),
+    Attention(Flash),
+    AttentionGrad(FlashGrad),
+    ScatterAdd(Scattered),
+    Sort(Sorted),
+    Scan(Running),
 }
 
 impl Pipeline for Compiled {}
@@ -169,6 +190,12 @@ fn run(launch: &Launch<'_>) -> Result<()> {
     }
     match compiled {
         Compiled::Loop(fused) => fused.launch(&context),
+        Compiled::MatMul(product) => product.launch(&context),
+        Compiled::Attention(flash) => flash.launch(&context),
+        Compiled::AttentionGrad(grad) => grad.launch(&context),
+        Compiled::ScatterAdd(scattered) => scattered.launch(&context),
+        Compiled::Sort(sorted) => sorted.launch(&context),
+        Compiled::Scan(running) => running.launch(&context),
     }
     let outside = *context.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     match outside {

@@ -3,6 +3,7 @@
 
 use super::math;
 use super::reduce;
+use super::rows::{Packed, few_rows_with};
 use super::simd::*;
 use crate::dtype::DType;
 use crate::graph::{Binary, Reduce, Unary};
@@ -429,7 +430,7 @@ pub(super) struct Loops {
     /// Reduces the columns (true) or the rows of `a` (times `b`, if it is there) into `dst`.
     pub reduce: unsafe fn(Reduce, bool, &Tile),
     pub integer: unsafe fn(DType, Binary, &Tile) -> bool,
-    pub dots: unsafe fn(&super::matmul::Dots),
+    pub few_rows: unsafe fn(&Packed),
 }
 
 macro_rules! machine {
@@ -469,11 +470,11 @@ macro_rules! machine {
                 unsafe { super::super::numeric::common_integer(dtype, op, t) }
             }
             $(#[target_feature(enable = $features)])?
-            unsafe fn dots(d: &super::super::matmul::Dots) {
-                unsafe { super::super::matmul::dots::<$vector>(d) }
+            unsafe fn few_rows(p: &Packed) {
+                unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, fma, convert, round_to, reduce, integer, dots };
+                Loops { unary, binary, choose, fma, convert, round_to, reduce, integer, few_rows };
         }
     };
 }

@@ -1,0 +1,593 @@
+//! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by block,
+//! so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
+
+use super::exec::{Context, Strided};
+use super::matmul::{Block, Target, call_gemm};
+use super::numeric::{self, Number};
+use super::ops::{Slot, Tile, loops};
+use super::threads::{each, with_scratch};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{Binary, Reduce, Unary};
+use crate::kernel::{Attention, AttentionGrad, Kernel};
+use crate::view::View;
+
+/// The floats that attention is computed in.
+trait Real: Number {
+    const DTYPE: DType;
+    const ZERO: Self;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn from_f64(x: f64) -> Self;
+    /// An instruction on a tile.
+    unsafe fn unary_tile(op: Unary, t: &Tile);
+    unsafe fn binary_tile(op: Binary, t: &Tile);
+    unsafe fn reduce_tile(op: Reduce, t: &Tile);
+}
+
+impl Real for f32 {
+    const DTYPE: DType = DType::F32;
+    const ZERO: f32 = 0.0;
+    fn exp(self) -> f32 {
+        f32::exp(self)
+    }
+    fn ln(self) -> f32 {
+        f32::ln(self)
+    }
+    fn from_f64(x: f64) -> f32 {
+        x as f32
+    }
+    unsafe fn unary_tile(op: Unary, t: &Tile) {
+        unsafe { (loops().unary)(op, t) }
+    }
+    unsafe fn binary_tile(op: Binary, t: &Tile) {
+        unsafe { (loops().binary)(op, t) }
+    }
+    unsafe fn reduce_tile(op: Reduce, t: &Tile) {
+        unsafe { (loops().reduce)(op, true, t) }
+    }
+}
+
+impl Real for f64 {
+    const DTYPE: DType = DType::F64;
+    const ZERO: f64 = 0.0;
+    fn exp(self) -> f64 {
+        f64::exp(self)
+    }
+    fn ln(self) -> f64 {
+        f64::ln(self)
+    }
+    fn from_f64(x: f64) -> f64 {
+        x
+    }
+    unsafe fn unary_tile(op: Unary, t: &Tile) {
+        unsafe { numeric::unary::<f64>(op, t) }
+    }
+    unsafe fn binary_tile(op: Binary, t: &Tile) {
+        unsafe { numeric::binary::<f64>(op, t) }
+    }
+    unsafe fn reduce_tile(op: Reduce, t: &Tile) {
+        unsafe { super::reduce::reduce_any::<f64>(op, true, t) }
+    }
+}
+
+/// A matrix in scratch or memory, in the type of the arithmetic.
+#[derive(Clone, Copy)]
+struct Panel<T> {
+    ptr: *mut T,
+    rs: isize,
+    cs: isize,
+}
+
+impl<T> Panel<T> {
+    fn block(self) -> Block {
+        Block { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
+    }
+    fn target(self) -> Target {
+        Target { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
+    }
+    fn t(self) -> Panel<T> {
+        Panel { ptr: self.ptr, rs: self.cs, cs: self.rs }
+    }
+    fn row(self, row: usize) -> *mut T {
+        self.ptr.wrapping_offset(row as isize * self.rs)
+    }
+    fn from(self, row: usize) -> Panel<T> {
+        Panel { ptr: self.row(row), ..self }
+    }
+    /// As an operand of a tile; the columns must be contiguous.
+    fn slot(self) -> Slot {
+        Slot { ptr: self.ptr.cast(), rs: self.rs, each: true }
+    }
+}
+
+/// `to = scale * a b`, added to what is there if `add`.
+unsafe fn product<T: Real>(
+    sizes: (usize, usize, usize),
+    to: Panel<T>,
+    a: Panel<T>,
+    b: Panel<T>,
+    add: bool,
+    scale: T,
+) {
+    let (m, n, k) = sizes;
+    // SAFETY: the caller's.
+    unsafe { call_gemm::<T>(m, n, k, to.target(), a.block(), b.block(), add, T::ONE, scale) }
+}
+
+/// A four-dimensional operand: `[batch, head, time, width]` once its axes are in that order.
+#[derive(Clone, Debug)]
+struct Operand {
+    read: usize,
+    dtype: DType,
+    view: View,
+}
+
+impl Operand {
+    fn new(kernel: &Kernel, (read, view): &(usize, View), rank: usize) -> Result<Operand> {
+        match kernel.reads.get(*read) {
+            Some(port) if view.mask.is_none() && view.shape.len() == rank => {
+                Ok(Operand { read: *read, dtype: port.dtype, view: view.clone() })
+            }
+            _ => Err(Error::Internal(format!("{}: an operand that attention cannot read", kernel.label))),
+        }
+    }
+
+    /// Rows `from..from + rows` of one batch and head: where they lie, or copied to `scratch`.
+    unsafe fn rows<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        from: usize,
+        rows: usize,
+        scratch: *mut T,
+    ) -> Panel<T> {
+        let s = &self.view.strides;
+        let at = self.view.offset + b as isize * s[0] + h as isize * s[1] + from as isize * s[2];
+        let ptr = context.reads[self.read].wrapping_offset(at * self.dtype.size() as isize);
+        if self.dtype == T::DTYPE && s[3] == 1 {
+            return Panel { ptr: ptr.cast(), rs: s[2], cs: 1 };
+        }
+        let width = self.view.shape[3];
+        let part = Strided { rows, cols: width, rs: s[2], cs: s[3] };
+        let rs = width as isize;
+        // SAFETY: the view covers the rows, and the caller's scratch has room for them.
+        unsafe { part.read(loops(), self.dtype, ptr, Slot { ptr: scratch.cast(), rs, each: true }) };
+        Panel { ptr: scratch, rs, cs: 1 }
+    }
+
+    /// With the axes of an output `[batch, time, head, width]` in the order of an operand.
+    fn turned(mut self) -> Operand {
+        self.view = self.view.permute(&[0, 2, 1, 3]);
+        self
+    }
+}
+
+/// The operands that forward and backward share.
+#[derive(Debug)]
+struct Inputs {
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    mask: Option<Operand>,
+    causal: bool,
+    scale: f64,
+    batch: usize,
+    heads: usize,
+    kv_heads: usize,
+    tq: usize,
+    tk: usize,
+    d: usize,
+    dv: usize,
+}
+
+impl Inputs {
+    fn new(
+        kernel: &Kernel,
+        spec: &crate::graph::AttentionSpec,
+        operands: [&(usize, View); 3],
+        mask: Option<&(usize, View)>,
+    ) -> Result<Inputs> {
+        let [q, k, v] = operands.map(|o| Operand::new(kernel, o, 4));
+        let (q, k, v) = (q?, k?, v?);
+        let mask = mask.map(|m| Operand::new(kernel, m, 4)).transpose()?;
+        let (qs, ks, vs) = (&q.view.shape, &k.view.shape, &v.view.shape);
+        let sizes = (qs[0], qs[1], ks[1], qs[2], ks[2], qs[3], vs[3]);
+        let fits = ks[0] == qs[0] && vs[..3] == ks[..3] && ks[3] == qs[3] && qs[1] % ks[1].max(1) == 0;
+        if !fits || q.dtype != k.dtype || q.dtype != v.dtype || !q.dtype.is_float() {
+            return Err(Error::Internal(format!("{}: operands that do not fit", kernel.label)));
+        }
+        let (batch, heads, kv_heads, tq, tk, d, dv) = sizes;
+        let (causal, scale) = (spec.causal, f64::from_bits(spec.scale));
+        Ok(Inputs { q, k, v, mask, causal, scale, batch, heads, kv_heads, tq, tk, d, dv })
+    }
+
+    /// Rows of queries and keys in a block.
+    fn blocks(&self) -> (usize, usize) {
+        let q = self.tq.min(64);
+        (q, self.tk.min(if q <= 8 { 1024 } else { 256 }))
+    }
+
+    /// The keys that a block of queries can see.
+    fn visible(&self, q_end: usize) -> usize {
+        if self.causal { self.tk.min(q_end) } else { self.tk }
+    }
+
+    /// The scores of a block, `rows` x `cols`, with what is hidden at minus infinity.
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn scores<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        (q0, rows): (usize, usize),
+        (k0, cols): (usize, usize),
+        q: Panel<T>,
+        k: Panel<T>,
+        s: Panel<T>,
+        spare: *mut T,
+    ) {
+        // SAFETY: the caller's panels cover the block; `spare` has room for a row of scores.
+        unsafe {
+            product((rows, cols, self.d), s, q, k.t(), false, T::from_f64(self.scale));
+            for i in 0..rows {
+                let row = Panel { ptr: s.row(i), rs: 0, cs: 1 };
+                if let Some(mask) = &self.mask {
+                    let st = &mask.view.strides;
+                    let at = mask.view.offset
+                        + b as isize * st[0]
+                        + h as isize * st[1]
+                        + (q0 + i) as isize * st[2]
+                        + k0 as isize * st[3];
+                    let ptr = context.reads[mask.read].wrapping_offset(at * mask.dtype.size() as isize);
+                    let part = Strided { rows: 1, cols, rs: 0, cs: st[3] };
+                    let added = Slot { ptr: spare.cast(), rs: 0, each: true };
+                    if mask.dtype == T::DTYPE && (st[3] == 1 || st[3] == 0) {
+                        let b = Slot { ptr, rs: 0, each: st[3] == 1 };
+                        add(Binary::Add, 1, cols, row.slot(), row.slot(), b, T::ZERO);
+                    } else {
+                        part.read(loops(), mask.dtype, ptr, added);
+                        if numeric::register(mask.dtype) != T::DTYPE {
+                            let wide = spare.wrapping_add(cols.next_multiple_of(16));
+                            let dst = Slot { ptr: wide.cast(), ..added };
+                            let none = Slot::NONE;
+                            let t = Tile { rows: 1, cols, dst, a: added, b: none, c: none };
+                            numeric::cast(mask.dtype, T::DTYPE, &t);
+                            add(Binary::Add, 1, cols, row.slot(), row.slot(), dst, T::ZERO);
+                        } else {
+                            add(Binary::Add, 1, cols, row.slot(), row.slot(), added, T::ZERO);
+                        }
+                    }
+                }
+                if self.causal {
+                    // Query i sees keys 0..=i.
+                    let seen = (q0 + i + 1).saturating_sub(k0).min(cols);
+                    (seen..cols).for_each(|j| *row.ptr.add(j) = T::LOWEST);
+                }
+            }
+        }
+    }
+}
+
+/// `dst = a op b` on a tile.
+unsafe fn add<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot, _: T) {
+    let mut t = Tile { rows, cols, dst, a, b, c: Slot::NONE };
+    t.flatten();
+    // SAFETY: the caller's.
+    unsafe { T::binary_tile(op, &t) }
+}
+
+/// One value a row, spread over the columns.
+fn per_row<T>(values: *mut T) -> Slot {
+    Slot { ptr: values.cast(), rs: 1, each: false }
+}
+
+/// `s = exp(s - shift of the row)`.
+unsafe fn exp_shifted<T: Real>(rows: usize, cols: usize, s: Panel<T>, shift: *mut T) {
+    // SAFETY: the caller's.
+    unsafe {
+        add(Binary::Sub, rows, cols, s.slot(), s.slot(), per_row(shift), T::ZERO);
+        let mut t = Tile { rows, cols, dst: s.slot(), a: s.slot(), b: Slot::NONE, c: Slot::NONE };
+        t.flatten();
+        T::unary_tile(Unary::Exp, &t);
+    }
+}
+
+/// Cuts a thread's scratch into aligned pieces.
+struct Pieces(*mut u8);
+
+impl Pieces {
+    fn take<T>(&mut self, n: usize) -> *mut T {
+        let at = self.0;
+        self.0 = at.wrapping_add((n * size_of::<T>()).next_multiple_of(64));
+        at.cast()
+    }
+}
+
+/// Compiled attention.
+#[derive(Debug)]
+pub(super) struct Flash {
+    inputs: Inputs,
+    out: Option<(usize, DType)>,
+    lse: Option<usize>,
+}
+
+impl Flash {
+    pub fn compile(kernel: &Kernel, body: &Attention) -> Result<Flash> {
+        let inputs = Inputs::new(kernel, &body.spec, [&body.q, &body.k, &body.v], body.mask.as_ref())?;
+        let missing = || Error::Internal(format!("{}: a result has no memory", kernel.label));
+        let out = body.out.map(|w| kernel.writes.get(w).map(|p| (w, p.dtype)).ok_or_else(missing)).transpose()?;
+        Ok(Flash { inputs, out, lse: body.lse })
+    }
+
+    pub fn launch(&self, context: &Context) {
+        if self.inputs.q.dtype == DType::F64 {
+            self.run::<f64>(context);
+        } else {
+            self.run::<f32>(context);
+        }
+    }
+
+    fn run<T: Real>(&self, context: &Context) {
+        let i = &self.inputs;
+        let (bq, _) = i.blocks();
+        let blocks = i.tq.div_ceil(bq.max(1));
+        let tasks = i.batch * i.heads * blocks;
+        let task = |task: usize| {
+            // Late blocks see more keys: they go first.
+            let block = blocks - 1 - task % blocks;
+            let head = task / blocks;
+            self.block::<T>(context, (head / i.heads, head % i.heads), block * bq);
+        };
+        if tasks * bq * i.tk * i.d <= 64 * 1024 {
+            (0..tasks).for_each(task);
+        } else {
+            each(tasks, task);
+        }
+    }
+
+    fn block<T: Real>(&self, context: &Context, (b, h): (usize, usize), q0: usize) {
+        let i = &self.inputs;
+        let (bq, bk) = i.blocks();
+        let rows = bq.min(i.tq - q0);
+        let kv = h / (i.heads / i.kv_heads);
+        let room = bq * (i.d + i.dv + bk + 4) + bk * (i.d + i.dv + 4) + 256;
+        with_scratch(room * size_of::<T>() + 1024, |scratch| {
+            let mut pieces = Pieces(scratch);
+            let (qs, ks, vs) = (pieces.take::<T>(bq * i.d), pieces.take(bk * i.d), pieces.take(bk * i.dv));
+            let s = Panel { ptr: pieces.take::<T>(bq * bk), rs: bk as isize, cs: 1 };
+            let o = Panel { ptr: pieces.take::<T>(bq * i.dv), rs: i.dv as isize, cs: 1 };
+            let spare = pieces.take::<T>(2 * bk + 32);
+            let (top, sum, new) = (pieces.take::<T>(bq), pieces.take::<T>(bq), pieces.take::<T>(bq));
+            // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes its
+            // own rows.
+            unsafe {
+                let q = i.q.rows(context, (b, h), q0, rows, qs);
+                for r in 0..rows {
+                    (*top.add(r), *sum.add(r)) = (T::LOWEST, T::ZERO);
+                }
+                (0..bq * i.dv).for_each(|e| *o.ptr.add(e) = T::ZERO);
+                let visible = i.visible(q0 + rows);
+                for k0 in (0..visible).step_by(bk) {
+                    let cols = bk.min(visible - k0);
+                    let k = i.k.rows(context, (b, kv), k0, cols, ks);
+                    let v = i.v.rows(context, (b, kv), k0, cols, vs);
+                    i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, s, spare);
+                    let none = Slot::NONE;
+                    let vector = |p: *mut T| Slot { ptr: p.cast(), rs: 0, each: true };
+                    T::reduce_tile(
+                        Reduce::Max,
+                        &Tile { rows, cols, dst: vector(new), a: s.slot(), b: none, c: none },
+                    );
+                    for r in 0..rows {
+                        let old = *top.add(r);
+                        let next = numeric::larger(old, *new.add(r));
+                        let unseen = next == T::LOWEST;
+                        let keep = if old == next { T::ONE } else { old.sub(next).exp() };
+                        *top.add(r) = next;
+                        // Nothing seen yet: shift by zero, so that everything hidden becomes zero.
+                        *new.add(r) = if unseen { T::ZERO } else { next };
+                        *sum.add(r) = (*sum.add(r)).mul(keep);
+                        if keep != T::ONE {
+                            let row = o.row(r);
+                            (0..i.dv).for_each(|e| *row.add(e) = (*row.add(e)).mul(keep));
+                        }
+                    }
+                    exp_shifted(rows, cols, s, new);
+                    T::reduce_tile(
+                        Reduce::Sum,
+                        &Tile { rows, cols, dst: vector(new), a: s.slot(), b: none, c: none },
+                    );
+                    (0..rows).for_each(|r| *sum.add(r) = (*sum.add(r)).add(*new.add(r)));
+                    product((rows, i.dv, cols), o, s, v, true, T::ONE);
+                }
+                self.store(context, (b, h), q0, rows, o, top, sum);
+            }
+        })
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn store<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        q0: usize,
+        rows: usize,
+        o: Panel<T>,
+        top: *mut T,
+        sum: *mut T,
+    ) {
+        let i = &self.inputs;
+        // SAFETY: the caller's.
+        unsafe {
+            for r in 0..rows {
+                let total = *sum.add(r);
+                let unseen = *top.add(r) == T::LOWEST;
+                if let Some(write) = self.lse {
+                    let lse = if unseen { T::LOWEST } else { (*top.add(r)).add(total.ln()) };
+                    *context.writes[write].cast::<T>().add((b * i.heads + h) * i.tq + q0 + r) = lse;
+                }
+                let factor = if unseen { T::ZERO } else { T::ONE.div(total) };
+                let row = o.row(r);
+                (0..i.dv).for_each(|e| *row.add(e) = (*row.add(e)).mul(factor));
+            }
+            if let Some((write, dtype)) = self.out {
+                let at = ((b * i.tq + q0) * i.heads + h) * i.dv;
+                let part = Strided { rows, cols: i.dv, rs: (i.heads * i.dv) as isize, cs: 1 };
+                part.write(loops(), dtype, o.slot(), context.writes[write].add(at * dtype.size()));
+            }
+        }
+    }
+}
+
+/// The compiled gradients of attention.
+#[derive(Debug)]
+pub(super) struct FlashGrad {
+    inputs: Inputs,
+    out: Operand,
+    lse: Operand,
+    grad: Operand,
+    /// Writes of the gradients of q, k and v.
+    writes: [Option<(usize, DType)>; 3],
+}
+
+impl FlashGrad {
+    pub fn compile(kernel: &Kernel, body: &AttentionGrad) -> Result<FlashGrad> {
+        let inputs = Inputs::new(kernel, &body.spec, [&body.q, &body.k, &body.v], body.mask.as_ref())?;
+        let write = |w: Option<usize>| match w {
+            None => Ok(None),
+            Some(w) => match kernel.writes.get(w) {
+                Some(port) => Ok(Some((w, port.dtype))),
+                None => Err(Error::Internal(format!("{}: a gradient has no memory", kernel.label))),
+            },
+        };
+        Ok(FlashGrad {
+            inputs,
+            out: Operand::new(kernel, &body.out, 4)?.turned(),
+            lse: Operand::new(kernel, &body.lse, 3)?,
+            grad: Operand::new(kernel, &body.grad, 4)?.turned(),
+            writes: [write(body.dq)?, write(body.dk)?, write(body.dv)?],
+        })
+    }
+
+    pub fn launch(&self, context: &Context) {
+        let i = &self.inputs;
+        let task = |task: usize| {
+            let (b, kv) = (task / i.kv_heads, task % i.kv_heads);
+            if i.q.dtype == DType::F64 {
+                self.group::<f64>(context, b, kv);
+            } else {
+                self.group::<f32>(context, b, kv);
+            }
+        };
+        each(i.batch * i.kv_heads, task);
+    }
+
+    /// The gradients of one head of keys and of all the heads of queries that share it.
+    fn group<T: Real>(&self, context: &Context, b: usize, kv: usize) {
+        let i = &self.inputs;
+        let (bq, bk) = i.blocks();
+        let share = i.heads / i.kv_heads;
+        let (d, dv) = (i.d, i.dv);
+        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + i.tk * (d + dv) + 256;
+        with_scratch(room * size_of::<T>() + 2048, |scratch| {
+            let mut pieces = Pieces(scratch);
+            let (qs, ks, vs) = (pieces.take::<T>(bq * d), pieces.take(bk * d), pieces.take(bk * dv));
+            let (gs, os) = (pieces.take::<T>(bq * dv), pieces.take::<T>(bq * dv));
+            let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
+            let p = panel(pieces.take(bq * bk), bk);
+            let dp = panel(pieces.take(bq * bk), bk);
+            let dq = panel(pieces.take(bq * d), d);
+            let (dk, dvs) = (panel(pieces.take(i.tk * d), d), panel(pieces.take(i.tk * dv), dv));
+            let spare = pieces.take::<T>(2 * bk + 32);
+            let (shift, delta) = (pieces.take::<T>(bq), pieces.take::<T>(bq));
+            let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
+            let scale = T::from_f64(i.scale);
+            // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes the
+            // rows of its own heads.
+            unsafe {
+                (0..i.tk * d).for_each(|e| *dk.ptr.add(e) = T::ZERO);
+                (0..i.tk * dv).for_each(|e| *dvs.ptr.add(e) = T::ZERO);
+                for h in kv * share..(kv + 1) * share {
+                    for q0 in (0..i.tq).step_by(bq) {
+                        let rows = bq.min(i.tq - q0);
+                        let q = i.q.rows(context, (b, h), q0, rows, qs);
+                        let g = self.grad.rows(context, (b, h), q0, rows, gs);
+                        let o = self.out.rows(context, (b, h), q0, rows, os);
+                        self.row_values(context, (b, h), q0, rows, shift);
+                        for r in 0..rows {
+                            let (x, y) = (g.row(r), o.row(r));
+                            let terms = (0..dv).map(|e| (*x.add(e)).mul(*y.add(e)));
+                            *delta.add(r) = terms.fold(T::ZERO, |a, x| a.add(x));
+                        }
+                        (0..rows * d).for_each(|e| *dq.ptr.add(e) = T::ZERO);
+                        let visible = i.visible(q0 + rows);
+                        for k0 in (0..visible).step_by(bk) {
+                            let cols = bk.min(visible - k0);
+                            let k = i.k.rows(context, (b, kv), k0, cols, ks);
+                            let v = i.v.rows(context, (b, kv), k0, cols, vs);
+                            i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, p, spare);
+                            exp_shifted(rows, cols, p, shift);
+                            if want_v {
+                                product((cols, dv, rows), dvs.from(k0), p.t(), g, true, T::ONE);
+                            }
+                            if !(want_q || want_k) {
+                                continue;
+                            }
+                            // The gradient of the scores: p (g v^T - delta).
+                            product((rows, cols, dv), dp, g, v.t(), false, T::ONE);
+                            add(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta), T::ZERO);
+                            add(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot(), T::ZERO);
+                            if want_q {
+                                product((rows, d, cols), dq, dp, k, true, scale);
+                            }
+                            if want_k {
+                                product((cols, d, rows), dk.from(k0), dp.t(), q, true, scale);
+                            }
+                        }
+                        self.store(context, 0, (b, h, i.heads), (q0, rows, i.tq), dq, d);
+                    }
+                }
+                self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), dk, d);
+                self.store(context, 2, (b, kv, i.kv_heads), (0, i.tk, i.tk), dvs, dv);
+            }
+        })
+    }
+
+    /// The log-sum-exp of some rows, zero where nothing was seen.
+    unsafe fn row_values<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        q0: usize,
+        rows: usize,
+        to: *mut T,
+    ) {
+        let s = &self.lse.view.strides;
+        let at = self.lse.view.offset + b as isize * s[0] + h as isize * s[1] + q0 as isize * s[2];
+        let from = context.reads[self.lse.read].cast::<T>().wrapping_offset(at);
+        for r in 0..rows {
+            // SAFETY: the view covers the rows.
+            unsafe {
+                let x = *from.offset(r as isize * s[2]);
+                *to.add(r) = if x == T::LOWEST { T::ZERO } else { x };
+            }
+        }
+    }
+
+    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted.
+    unsafe fn store<T: Real>(
+        &self,
+        context: &Context,
+        which: usize,
+        (b, h, heads): (usize, usize, usize),
+        (from, rows, time): (usize, usize, usize),
+        panel: Panel<T>,
+        width: usize,
+    ) {
+        let Some((write, dtype)) = self.writes[which] else { return };
+        let at = ((b * time + from) * heads + h) * width;
+        let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
+        // SAFETY: the caller's.
+        unsafe { part.write(loops(), dtype, panel.slot(), context.writes[write].add(at * dtype.size())) }
+    }
+}
