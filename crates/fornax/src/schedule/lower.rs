@@ -313,8 +313,12 @@ impl Lowering<'_> {
         let rank = node.shape.len();
         let view = View::contiguous(&node.shape);
         self.product = Some(id);
-        let value = self.load(Source::Product, view, node.dtype);
-        let value = self.raise(value, Level::Element);
+        // The product arrives in the compute dtype; the node's value is rounded to its own.
+        let at = self.load_number(Load { source: Source::Product, view });
+        let mut value = self.push(Inst::Load(at), node.dtype.compute(), Level::Element);
+        if node.dtype.compute() != node.dtype {
+            value = self.push(Inst::Cast(value), node.dtype, Level::Element);
+        }
         self.known.insert(id, value);
         let epilogue = self.fused()?;
         Ok(Body::MatMul(MatMul {
