@@ -44,25 +44,12 @@ impl Group {
     }
 }
 
-/// A set of group numbers.
-type Bits = Vec<u64>;
-
-fn has(bits: &Bits, at: usize) -> bool {
-    bits[at / 64] >> (at % 64) & 1 == 1
-}
-
-fn put(bits: &mut Bits, at: usize) {
-    bits[at / 64] |= 1 << (at % 64);
-}
-
 struct Fuser<'a> {
     graph: &'a Graph,
     edges: &'a Edges,
     groups: Vec<Option<Group>>,
     /// Per node its group; `usize::MAX` for nodes that are not computed.
     of: Vec<usize>,
-    /// Per group all groups it depends on, directly or not.
-    ancestors: Vec<Bits>,
     roots: Roots,
 }
 
@@ -110,20 +97,7 @@ impl<'a> Fuser<'a> {
             let (clones, stored) = (FxHashSet::default(), vec![]);
             groups.push(Some(Group { kind, space, nodes: vec![id], clones, stored }));
         }
-        let words = groups.len().div_ceil(64);
-        let mut ancestors: Vec<Bits> = Vec::with_capacity(groups.len());
-        for group in groups.iter().flatten() {
-            let mut bits = vec![0; words];
-            for before in depends(edges, group.nodes[0]) {
-                let at = of[before.index()];
-                if at != usize::MAX {
-                    bits.iter_mut().zip(&ancestors[at]).for_each(|(a, b)| *a |= b);
-                    put(&mut bits, at);
-                }
-            }
-            ancestors.push(bits);
-        }
-        Fuser { roots: Roots::new(graph, edges), graph, edges, groups, of, ancestors }
+        Fuser { roots: Roots::new(graph, edges), graph, edges, groups, of }
     }
 
     fn count(&self) -> usize {
@@ -252,22 +226,43 @@ impl<'a> Fuser<'a> {
         }
     }
 
-    /// Whether the merged group would depend on itself through a third.
+    /// Whether the merged group would not depend on itself through a third.
     fn acyclic(&self, a: usize, b: usize) -> bool {
-        let through = |from: usize, to: usize| {
-            has(&self.ancestors[to], from)
-                && self.group(to).nodes.iter().flat_map(|&n| depends(self.edges, n)).any(|before| {
-                    let at = self.of[before.index()];
-                    at != usize::MAX && at != from && at != to && has(&self.ancestors[at], from)
-                })
+        !self.depends_through_others(b, a) && !self.depends_through_others(a, b)
+    }
+
+    /// Whether `later` needs a third group that needs `earlier`, directly or not.
+    fn depends_through_others(&self, later: usize, earlier: usize) -> bool {
+        let before = |at: usize| {
+            let nodes = self.group(at).nodes.iter();
+            nodes.flat_map(|&n| depends(self.edges, n)).map(|n| self.of[n.index()])
         };
-        !through(a, b) && !through(b, a)
+        // Nodes are numbered in topological order: what ends before `earlier` begins cannot need it.
+        let begin = self.group(earlier).nodes[0];
+        let may_need = |at: usize| self.group(at).nodes.last().is_some_and(|&last| last > begin);
+        let mut seen: FxHashSet<usize> = FxHashSet::default();
+        let third = |at: &usize| *at != later && *at != earlier && *at != usize::MAX;
+        let mut stack: Vec<usize> = before(later).filter(third).filter(|&at| may_need(at)).collect();
+        while let Some(at) = stack.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            for next in before(at) {
+                if next == earlier {
+                    return true;
+                }
+                if third(&next) && !seen.contains(&next) && may_need(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        false
     }
 
     /// Merges `b` into `a` if one kernel can compute both.
     fn try_merge(&mut self, a: usize, b: usize) -> bool {
         let (into, from) = (self.group(a), self.group(b));
-        if into.nodes.len() + from.nodes.len() > MAX_NODES || !self.acyclic(a, b) {
+        if into.nodes.len() + from.nodes.len() > MAX_NODES {
             return false;
         }
         let space = match into.kind {
@@ -280,6 +275,9 @@ impl<'a> Fuser<'a> {
             (true, _) => into.space.merge(&from.space),
         };
         let Some(space) = space else { return false };
+        if !self.acyclic(a, b) {
+            return false;
+        }
         let all_fit = |group: &Group| {
             group.nodes.iter().all(|&n| {
                 self.role(&space, n).is_some()
@@ -349,18 +347,6 @@ impl<'a> Fuser<'a> {
         let Some(into) = &mut self.groups[a] else { return };
         into.nodes.extend(from.nodes);
         into.nodes.sort_unstable();
-        let mut union: Bits =
-            self.ancestors[a].iter().zip(&self.ancestors[b]).map(|(x, y)| x | y).collect();
-        for at in [a, b] {
-            union[at / 64] &= !(1 << (at % 64));
-        }
-        self.ancestors[a] = union.clone();
-        put(&mut union, a);
-        for at in 0..self.ancestors.len() {
-            if at != a && (has(&self.ancestors[at], a) || has(&self.ancestors[at], b)) {
-                self.ancestors[at].iter_mut().zip(&union).for_each(|(x, y)| *x |= y);
-            }
-        }
     }
 }
 

@@ -97,6 +97,7 @@ impl Pass<'_> {
                 }
             }
             Op::ScatterAdd(_) if self.new.node(src[2]).numel() == 0 => return src[0],
+            Op::Pad(_) if self.new.node(src[0]).numel() == 0 => return self.full(0, id, node),
             Op::Attention(_) | Op::AttentionGrad(..) if self.new.node(src[1]).numel() == 0 => {
                 return self.full(0, id, node);
             }
@@ -162,18 +163,26 @@ impl Pass<'_> {
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
     }
 
-    /// A gather moves towards memory, as views do: picking few elements of `x - max` is picking them of `x`.
+    /// A gather moves towards memory, as views do: picking few elements of `x - max` is picking them of `x`. At
+    /// least one operand must still be picked from, for an index that is outside must be noticed.
     fn gather(&mut self, axis: usize, from: NodeId, index: NodeId, dtype: DType, id: NodeId) -> NodeId {
         let shape = self.new.node(index).shape.clone();
         let below = self.new.node(from).clone();
-        if below.op == Op::Expand && self.new.node(below.src[0]).shape.get(axis).is_none_or(|&n| n == 1) {
-            return self.add(Op::Expand, below.src, shape, dtype, id);
-        }
-        if below.op.is_elementwise() && numel(&shape) * 2 <= numel(&below.shape) {
+        let same_along = |pass: &Self, s: NodeId| {
+            let node = pass.new.node(s);
+            node.op == Op::Expand && pass.new.node(node.src[0]).shape.get(axis).is_none_or(|&n| n == 1)
+        };
+        let few = numel(&shape) * 2 <= numel(&below.shape);
+        if below.op.is_elementwise() && few && !below.src.iter().all(|&s| same_along(self, s)) {
             let mut picked = Sources::new();
             for &s in &below.src {
                 let dtype = self.new.node(s).dtype;
-                picked.push(self.gather(axis, s, index, dtype, id));
+                picked.push(if same_along(self, s) {
+                    let src = self.new.node(s).src.clone();
+                    self.add(Op::Expand, src, shape.clone(), dtype, id)
+                } else {
+                    self.gather(axis, s, index, dtype, id)
+                });
             }
             return self.add(below.op, picked, shape, dtype, id);
         }
