@@ -79,7 +79,7 @@ struct Panel<T> {
     cs: isize,
 }
 
-impl<T> Panel<T> {
+impl<T: Copy> Panel<T> {
     fn block(self) -> Block {
         Block { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
     }
@@ -243,7 +243,7 @@ impl Inputs {
                     let added = Slot { ptr: spare.cast(), rs: 0, each: true };
                     if mask.dtype == T::DTYPE && (st[3] == 1 || st[3] == 0) {
                         let b = Slot { ptr, rs: 0, each: st[3] == 1 };
-                        add(Binary::Add, 1, cols, row.slot(), row.slot(), b, T::ZERO);
+                        combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), b);
                     } else {
                         part.read(loops(), mask.dtype, ptr, added);
                         if numeric::register(mask.dtype) != T::DTYPE {
@@ -252,9 +252,9 @@ impl Inputs {
                             let none = Slot::NONE;
                             let t = Tile { rows: 1, cols, dst, a: added, b: none, c: none };
                             numeric::cast(mask.dtype, T::DTYPE, &t);
-                            add(Binary::Add, 1, cols, row.slot(), row.slot(), dst, T::ZERO);
+                            combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), dst);
                         } else {
-                            add(Binary::Add, 1, cols, row.slot(), row.slot(), added, T::ZERO);
+                            combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), added);
                         }
                     }
                 }
@@ -269,7 +269,7 @@ impl Inputs {
 }
 
 /// `dst = a op b` on a tile.
-unsafe fn add<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot, _: T) {
+unsafe fn combine<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot) {
     let mut t = Tile { rows, cols, dst, a, b, c: Slot::NONE };
     t.flatten();
     // SAFETY: the caller's.
@@ -285,7 +285,7 @@ fn per_row<T>(values: *mut T) -> Slot {
 unsafe fn exp_shifted<T: Real>(rows: usize, cols: usize, s: Panel<T>, shift: *mut T) {
     // SAFETY: the caller's.
     unsafe {
-        add(Binary::Sub, rows, cols, s.slot(), s.slot(), per_row(shift), T::ZERO);
+        combine::<T>(Binary::Sub, rows, cols, s.slot(), s.slot(), per_row(shift));
         let mut t = Tile { rows, cols, dst: s.slot(), a: s.slot(), b: Slot::NONE, c: Slot::NONE };
         t.flatten();
         T::unary_tile(Unary::Exp, &t);
@@ -535,8 +535,8 @@ impl FlashGrad {
                             }
                             // The gradient of the scores: p (g v^T - delta).
                             product((rows, cols, dv), dp, g, v.t(), false, T::ONE);
-                            add(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta), T::ZERO);
-                            add(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot(), T::ZERO);
+                            combine::<T>(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta));
+                            combine::<T>(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot());
                             if want_q {
                                 product((rows, d, cols), dq, dp, k, true, scale);
                             }

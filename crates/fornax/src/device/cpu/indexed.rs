@@ -188,7 +188,8 @@ impl Scattered {
     pub fn compile(kernel: &Kernel, body: &ScatterAdd) -> Result<Scattered> {
         let lines = |operand| Lines::new(kernel, operand, body.axis);
         let (index, value) = (lines(&body.index)?, lines(&body.value)?);
-        let base = body.base.as_ref().map(lines).transpose()?;
+        let last = body.shape.len().saturating_sub(1);
+        let base = body.base.as_ref().map(|b| Lines::new(kernel, b, last)).transpose()?;
         match kernel.writes.first() {
             Some(port)
                 if port.dtype == value.dtype
@@ -223,25 +224,23 @@ fn scatter<T: Number>(s: &Scattered, context: &Context) {
     let len = s.shape[s.axis];
     let (_, count, inner) = s.value.sizes();
     let outer: usize = s.value.view.shape[..s.axis].iter().product();
-    let result_inner: usize = s.shape[s.axis + 1..].iter().product();
     let rest: usize = numel(&s.shape[s.axis + 1..]);
     if !s.in_place(context) {
         // The base, line by line along its last axis, or zeros.
-        let lines: usize = s.shape[..s.axis].iter().product::<usize>() * result_inner;
-        each_line(lines, len, |line| {
-            with_scratch(len * size_of::<T>(), |scratch| {
-                // SAFETY: lines are disjoint.
-                unsafe {
-                    match &s.base {
-                        Some(base) => base.copy(context, line, scratch),
-                        None => std::ptr::write_bytes(scratch, 0, len * size_of::<T>()),
-                    }
-                    let start = (line / rest.max(1)) * len * rest + line % rest.max(1);
-                    let part = Strided { rows: 1, cols: len, rs: 0, cs: rest as isize };
-                    let to = out.at((start * size) as isize);
-                    part.write(loops(), s.dtype, Slot { ptr: scratch, rs: 0, each: true }, to);
+        let line_len = s.shape[s.shape.len() - 1].max(1);
+        each_line(numel(&s.shape) / line_len, line_len, |line| {
+            let to = out.at((line * line_len * size) as isize);
+            // SAFETY: lines are disjoint.
+            unsafe {
+                match &s.base {
+                    None => std::ptr::write_bytes(to, 0, line_len * size),
+                    Some(base) => with_scratch(line_len * size_of::<T>(), |scratch| {
+                        base.copy(context, line, scratch);
+                        let part = Strided { rows: 1, cols: line_len, rs: 0, cs: 1 };
+                        part.write(loops(), s.dtype, Slot { ptr: scratch, rs: 0, each: true }, to);
+                    }),
                 }
-            })
+            }
         });
     }
     if numel(&s.value.view.shape) == 0 {
@@ -264,7 +263,7 @@ fn scatter<T: Number>(s: &Scattered, context: &Context) {
         head_offsets.push(offset * len * rest);
     });
     // Tasks share the work by columns after the axis; with none, by ranges of the axis.
-    let pieces = (outer * count * inner / TASK).clamp(1, 32);
+    let pieces = (outer * count * inner / TASK).clamp(1, 8);
     let by_columns = inner >= 16;
     let pieces = if by_columns { pieces.min(inner / 16) } else { pieces.min(len) };
     let find = |view: &View, o: usize, k: usize, j: usize| {
@@ -312,7 +311,7 @@ fn scatter<T: Number>(s: &Scattered, context: &Context) {
                     // SAFETY: as above; pieces are disjoint.
                     unsafe {
                         let from = context.reads[s.value.read].cast::<T>().offset(from);
-                        let to = out.0.cast::<T>().add(to);
+                        let to = out.at(0).cast::<T>().add(to);
                         if tail == s.shape[s.axis + 1..] {
                             let to = to.add(j0);
                             (0..j1 - j0).for_each(|j| *to.add(j) = (*to.add(j)).add(*from.add(j)));
@@ -332,7 +331,7 @@ fn scatter<T: Number>(s: &Scattered, context: &Context) {
                     unsafe {
                         let mut pair = [T::default(); 2];
                         let from = context.reads[s.value.read].offset(from * size as isize);
-                        let to = out.0.add((to + tail_offsets[j]) * size);
+                        let to = out.at(((to + tail_offsets[j]) * size) as isize);
                         let one = Strided { rows: 1, cols: 1, rs: 0, cs: 1 };
                         for (i, p) in [from, to].into_iter().enumerate() {
                             let ptr = pair.as_mut_ptr().add(i).cast();

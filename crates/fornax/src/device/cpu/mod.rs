@@ -23,6 +23,8 @@ mod space;
 #[cfg(test)]
 mod test_matmul;
 #[cfg(test)]
+mod test_others;
+#[cfg(test)]
 mod tests;
 mod threads;
 mod tile;
