@@ -130,6 +130,7 @@ fn run(c: Case, turned: bool) {
     let tolerance = match c.dtype {
         DType::F64 => 1e-12,
         DType::F32 => 5e-6,
+        DType::BF16 => 2e-1,
         _ => 3e-2,
     };
     let compare = |dtype: DType, have: &[u8], want: &[f64], name: &str| {
