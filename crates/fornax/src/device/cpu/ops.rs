@@ -233,7 +233,8 @@ macro_rules! widen {
     }};
 }
 
-/// `dst = a * b + c`.
+/// `dst = a * b + c`, rounded twice: a value must come out the same in every kernel that computes it, alone or fused,
+/// or comparing two of them (the gradient of a maximum does) would go wrong.
 #[inline(always)]
 unsafe fn multiply_add<S: Simd>(t: &Tile) {
     unsafe {
@@ -246,13 +247,13 @@ unsafe fn multiply_add<S: Simd>(t: &Tile) {
             c.begin();
             let mut i = 0;
             while i + S::W <= t.cols {
-                S::load(a.next()).fma(S::load(b.next()), S::load(c.next())).store(dst.add(i));
+                S::load(a.next()).mul(S::load(b.next())).add(S::load(c.next())).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let (a, b, c) = (S::load(a.part(n)), S::load(b.part(n)), S::load(c.part(n)));
-                a.fma(b, c).store_part(dst.add(i), n);
+                a.mul(b).add(c).store_part(dst.add(i), n);
             }
         }
     }
