@@ -137,3 +137,79 @@ impl Tensor {
         outputs.pop().ok_or_else(|| Error::Internal("the interpreter gave nothing".into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cpu::Cpu;
+    use crate::device::{Backend, Memory, Pipeline};
+    use crate::kernel::Kernel;
+    use std::sync::Arc;
+
+    /// A CPU that gets one element of every sine wrong.
+    struct Faulty(Cpu);
+
+    impl Backend for Faulty {
+        fn name(&self) -> String {
+            "faulty".into()
+        }
+        fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>> {
+            self.0.allocate(bytes)
+        }
+        fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()> {
+            self.0.upload(memory, bytes)
+        }
+        fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
+            self.0.download(memory, bytes)
+        }
+        fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
+            self.0.compile(kernel)
+        }
+        fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
+            for launch in batch {
+                self.0.launch(std::slice::from_ref(launch))?;
+                if launch.kernel.label.contains("sin") {
+                    let mut bytes = vec![0; launch.kernel.writes[0].len * 4];
+                    self.0.download(launch.writes[0], &mut bytes)?;
+                    bytes[4 * 5..4 * 6].copy_from_slice(&7f32.to_ne_bytes());
+                    self.0.upload(launch.writes[0], &bytes)?;
+                }
+            }
+            Ok(())
+        }
+        fn synchronize(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_first_wrong_kernel_is_named_with_its_worst_element() -> Result<()> {
+        let device = Device::with_backend(Arc::new(Faulty(Cpu::new())));
+        device.set_verify(true);
+        let x = Tensor::randn(&[4, 4], DType::F32, &device)?;
+        let right = x.matmul(&x)?.softmax(-1)?;
+        right.eval()?;
+        let wrong = right.matmul(&x)?.softmax(0)?.matmul(&x)?.sin()?.matmul(&x)?.exp()?;
+        match wrong.eval() {
+            Err(Error::Verify { kernel, detail }) => {
+                assert!(kernel.starts_with("matmul_sin f32 4x4x4"), "{kernel}");
+                assert!(detail.starts_with("element 5 of 16 is 7, the reference says"), "{detail}");
+                assert!(detail.contains("= sin v"), "{detail}");
+            }
+            other => panic!("{other:?}"),
+        }
+        device.set_verify(false);
+        wrong.eval()
+    }
+
+    #[test]
+    fn a_whole_training_step_is_verified() -> Result<()> {
+        let device = Device::open("cpu")?;
+        device.set_verify(true);
+        let x = Tensor::randn(&[6, 9], DType::F32, &device)?.variable()?;
+        let w = Tensor::randn(&[9, 9], DType::F32, &device)?.variable()?;
+        let loss = x.matmul(&w)?.gelu()?.layer_norm(1, None, None, 1e-5)?.softmax(-1)?.sqr()?.mean_all()?;
+        let grads = crate::grad(&loss, &[&x, &w])?;
+        crate::eval(&[&loss, &grads[0], &grads[1]])
+    }
+}

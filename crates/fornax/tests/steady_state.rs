@@ -174,3 +174,47 @@ fn temporaries_share_memory() -> Result<()> {
     assert!(plan.slots.len() <= 3, "{plan}");
     Ok(())
 }
+
+#[test]
+fn out_of_memory_is_an_error_and_the_device_goes_on() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let huge = Tensor::zeros(&[1 << 46], DType::F32, &device)?;
+    assert!(matches!(huge.eval(), Err(Error::OutOfMemory { .. })));
+    assert_eq!(device.stats().pool.live_bytes, 0);
+    assert_eq!(Tensor::ones(&[2], DType::F32, &device)?.to_vec::<f32>()?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn recomputation_needs_less_memory_and_gives_the_same_gradients() -> Result<()> {
+    let device = Device::open("cpu")?;
+    let x = Tensor::randn(&[64, 32], DType::F32, &device)?;
+    let weights: Vec<Tensor> =
+        (0..8).map(|_| Tensor::randn(&[32, 32], DType::F32, &device)?.variable()).collect::<Result<_>>()?;
+    let mut inputs: Vec<&Tensor> = weights.iter().collect();
+    inputs.push(&x);
+    fornax::eval(&inputs)?;
+    let run = |recompute: bool| -> Result<(usize, Vec<Vec<f32>>)> {
+        let mut y = x.clone();
+        for pair in weights.chunks(2) {
+            let block = || -> Result<Tensor> {
+                let mut y = y.clone();
+                for w in pair {
+                    y = y.matmul(w)?.softmax(-1)?.matmul(&w.t()?)?.tanh()?;
+                }
+                Ok(y)
+            };
+            y = if recompute { fornax::checkpoint(block)? } else { block()? };
+        }
+        let loss = y.sqr()?.mean_all()?;
+        let grads = fornax::grad(&loss, &weights.iter().collect::<Vec<_>>())?;
+        let all: Vec<&Tensor> = grads.iter().collect();
+        let bytes = fornax::realize::plan(&all)?.temporary_bytes();
+        fornax::eval(&all)?;
+        Ok((bytes, grads.iter().map(|g| g.to_vec::<f32>()).collect::<Result<_>>()?))
+    };
+    let (kept, again) = (run(false)?, run(true)?);
+    assert_eq!(kept.1, again.1);
+    assert!(again.0 < kept.0, "{} bytes with recomputation, {} without", again.0, kept.0);
+    Ok(())
+}

@@ -140,7 +140,7 @@ impl Device {
         Error::NoDevice { name: name.into(), detail: "there is only \"cpu\"".into() }
     }
 
-    fn with_backend(backend: Arc<dyn Backend>) -> Device {
+    pub(crate) fn with_backend(backend: Arc<dyn Backend>) -> Device {
         Device(Arc::new(Inner {
             pool: Arc::new(Pool::new(backend.clone())),
             backend,

@@ -13,6 +13,8 @@ use std::ops::Range;
 pub(super) const INLINE: usize = 48 * 1024;
 /// Element-instructions that make a task.
 const TASK: usize = 192 * 1024;
+/// The most tasks of a segment, however large it is.
+const MOST_TASKS: usize = 4096;
 /// A reduction is cut into parts only where fewer kept tiles than this could share the work.
 const FEW: usize = 12;
 
@@ -45,7 +47,7 @@ impl Fused {
                 let cut = |i: usize| i * reduced / parts;
                 this.split.push((s, (0..parts).map(|i| cut(i)..cut(i + 1)).collect()));
             } else {
-                let count = (TASK / each_tile.max(1)).clamp(1, kept);
+                let count = (TASK / each_tile.max(1)).max(kept / MOST_TASKS).clamp(1, kept);
                 for start in (0..kept).step_by(count) {
                     this.tasks.push((s, start..(start + count).min(kept)));
                 }
