@@ -1,7 +1,7 @@
 //! A GPT: token and position embeddings, pre-norm transformer blocks, and the token embedding again as the head.
 
 use fornax::nn::{Embedding, LayerNorm, Module, TransformerBlock, Visitor};
-use fornax::{Device, Error, Result, Tensor, scope};
+use fornax::{CrossEntropy, Device, Error, Reduction, Result, Tensor, scope};
 
 /// The sizes of a model.
 #[derive(Clone, Copy, Debug)]
@@ -74,16 +74,23 @@ impl Gpt {
     /// The mean cross-entropy of every token but the first, given those before it.
     pub fn loss(&self, ids: &Tensor) -> Result<Tensor> {
         let logits = self.forward(ids)?;
-        let time = logits.shape()[1];
+        let &[batch, time, _] = logits.shape() else { return Err(Error::Internal("logits have 3 axes".into())) };
         if time < 2 {
-            return Err(Error::Shape {
-                op: "Gpt::loss",
-                detail: format!("{:?}: one token predicts none", ids.shape()),
-            });
+            return Err(Error::Shape { op: "Gpt::loss", detail: format!("{:?}: one token predicts none", ids.shape()) });
         }
-        scope("loss", || logits.narrow(1, 0, time - 1)?.cross_entropy(&ids.narrow(1, 1, time - 1)?))
+        scope("loss", || {
+            // The last position has nothing to predict: its target is ignored instead of cutting the logits.
+            let none = Tensor::full(&[batch, 1], IGNORED, ids.dtype(), ids.device())?;
+            let targets = Tensor::cat(&[&ids.narrow(1, 1, time - 1)?, &none], 1)?;
+            let options =
+                CrossEntropy { ignore_index: Some(IGNORED), reduction: Reduction::Sum, ..Default::default() };
+            logits.cross_entropy_with(&targets, options)?.mul(1.0 / (batch * (time - 1)) as f64)
+        })
     }
 }
+
+/// The target of positions that have none; no token has this id.
+const IGNORED: i64 = -1;
 
 impl Module for Gpt {
     fn visit(&self, v: &mut Visitor) {
