@@ -2,7 +2,7 @@
 //! what several tiles gave.
 
 use super::numeric::{Castable, Number, larger, smaller, with_register};
-use super::ops::{Row, Tile, max_nan, min_nan};
+use super::ops::{Add, Max, Min, Mul, Op2, Row, Tile};
 use super::simd::Simd;
 use crate::dtype::DType;
 use crate::graph::Reduce;
@@ -14,24 +14,24 @@ pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
         match (op, columns) {
             (Reduce::Sum, true) if t.b.ptr.is_null() => {
-                fold_row::<S>(t, 0.0, |s, x| s.add(x), |a, b| a + b)
+                fold_row::<S, Add>(t, 0.0, |a, b| a + b)
             }
             (Reduce::Sum, true) => dot_rows::<S>(t),
-            (Reduce::Prod, true) => fold_row::<S>(t, 1.0, |s, x| s.mul(x), |a, b| a * b),
-            (Reduce::Max, true) => fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger),
-            (Reduce::Min, true) => fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller),
+            (Reduce::Prod, true) => fold_row::<S, Mul>(t, 1.0, |a, b| a * b),
+            (Reduce::Max, true) => fold_row::<S, Max>(t, f32::NEG_INFINITY, larger),
+            (Reduce::Min, true) => fold_row::<S, Min>(t, f32::INFINITY, smaller),
             (Reduce::ArgMax, true) => {
-                fold_row::<S>(t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger);
+                fold_row::<S, Max>(t, f32::NEG_INFINITY, larger);
                 find_rows::<S>(t);
             }
             (Reduce::ArgMin, true) => {
-                fold_row::<S>(t, f32::INFINITY, |a, b| min_nan(a, b), smaller);
+                fold_row::<S, Min>(t, f32::INFINITY, smaller);
                 find_rows::<S>(t);
             }
             (Reduce::Sum, false) => sum_columns::<S>(t),
-            (Reduce::Max, false) => fold_columns::<S>(t, |a, b| max_nan(a, b)),
-            (Reduce::Min, false) => fold_columns::<S>(t, |a, b| min_nan(a, b)),
-            (Reduce::Prod, false) => fold_columns::<S>(t, |a, b| a.mul(b)),
+            (Reduce::Max, false) => fold_columns::<S, Max>(t),
+            (Reduce::Min, false) => fold_columns::<S, Min>(t),
+            (Reduce::Prod, false) => fold_columns::<S, Mul>(t),
             (Reduce::ArgMax | Reduce::ArgMin, false) => reduce_any::<f32>(op, false, t),
         }
     }
@@ -39,7 +39,7 @@ pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
 
 /// Four vectors of running values for each row, so that additions do not wait for each other.
 #[inline(always)]
-unsafe fn fold_row<S: Simd>(t: &Tile, unit: f32, f: impl Fn(S, S) -> S, join: impl Fn(f32, f32) -> f32) {
+unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32) -> f32) {
     unsafe {
         for row in 0..t.rows {
             let mut a = Row::<f32>::new::<S>(&t.a, row);
@@ -48,12 +48,12 @@ unsafe fn fold_row<S: Simd>(t: &Tile, unit: f32, f: impl Fn(S, S) -> S, join: im
             let mut i = 0;
             while i + 4 * S::W <= t.cols {
                 for s in &mut s {
-                    *s = f(*s, S::load(a.next()));
+                    *s = F::apply(*s, S::load(a.next()));
                 }
                 i += 4 * S::W;
             }
             while i + S::W <= t.cols {
-                s[0] = f(s[0], S::load(a.next()));
+                s[0] = F::apply(s[0], S::load(a.next()));
                 i += S::W;
             }
             let mut rest = unit;
@@ -61,7 +61,7 @@ unsafe fn fold_row<S: Simd>(t: &Tile, unit: f32, f: impl Fn(S, S) -> S, join: im
                 let part = a.part(t.cols - i);
                 (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
             }
-            let all = f(f(s[0], s[1]), f(s[2], s[3]));
+            let all = F::apply(F::apply(s[0], s[1]), F::apply(s[2], s[3]));
             *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<S>(all, &join), rest);
         }
     }
@@ -111,6 +111,37 @@ unsafe fn dot_rows<S: Simd>(t: &Tile) {
     }
 }
 
+/// `dst = exp(a - b)` with one `b` a row, and the sum of each row in the vector `c`: the middle of a softmax.
+#[inline(always)]
+pub(super) unsafe fn exp_sum<S: Simd>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let (dst, a): (*mut f32, *const f32) = (t.dst.row(row), t.a.row(row));
+            let shift = S::splat(*t.b.row::<f32>(row));
+            let mut sums = [S::splat(0.0); 2];
+            let mut i = 0;
+            while i + 2 * S::W <= t.cols {
+                let x = super::math::exp(S::load(a.add(i)).sub(shift));
+                let y = super::math::exp(S::load(a.add(i + S::W)).sub(shift));
+                x.store(dst.add(i));
+                y.store(dst.add(i + S::W));
+                sums = [sums[0].add(x), sums[1].add(y)];
+                i += 2 * S::W;
+            }
+            let mut sum = fold_lanes::<S>(sums[0].add(sums[1]), &|a, b| a + b);
+            while i < t.cols {
+                let n = S::W.min(t.cols - i);
+                let x = super::math::exp(S::load_part(a.add(i), n).sub(shift));
+                x.store_part(dst.add(i), n);
+                let lanes = x.lanes();
+                (0..n).for_each(|k| sum += lanes[k]);
+                i += n;
+            }
+            *t.c.ptr.cast::<f32>().add(row) = sum;
+        }
+    }
+}
+
 /// The first position of each row that holds the row's extreme value, which `dst` has.
 #[inline(always)]
 unsafe fn find_rows<S: Simd>(t: &Tile) {
@@ -122,10 +153,12 @@ unsafe fn find_rows<S: Simd>(t: &Tile) {
             let mut i = 0;
             if t.a.each {
                 let wanted = S::splat(extreme);
-                let found = |x: S| {
-                    if extreme.is_nan() { S::any(x.ne(x)) } else { S::any(x.eq(wanted)) }
-                };
-                while i + S::W <= t.cols && !found(S::load(a.add(i))) {
+                while i + S::W <= t.cols {
+                    let x = S::load(a.add(i));
+                    let found = if extreme.is_nan() { S::any(x.ne(x)) } else { S::any(x.eq(wanted)) };
+                    if found {
+                        break;
+                    }
                     i += S::W;
                 }
             }
@@ -150,9 +183,12 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                 let p: [*const f32; 8] = std::array::from_fn(|k| t.a.row(row + k) as *const f32);
                 let whole = t.cols - t.cols % S::W;
                 for i in (0..whole).step_by(S::W) {
-                    let x = |k: usize| S::load(p[k].add(i));
-                    let (l, r) = (x(0).add(x(1)).add(x(2).add(x(3))), x(4).add(x(5)).add(x(6).add(x(7))));
-                    let sum = l.add(r);
+                    let mut x = [S::splat(0.0); 8];
+                    for k in 0..8 {
+                        x[k] = S::load(p[k].add(i));
+                    }
+                    let left = x[0].add(x[1]).add(x[2].add(x[3]));
+                    let sum = left.add(x[4].add(x[5]).add(x[6].add(x[7])));
                     let sum = if row == 0 { sum } else { sum.add(S::load(dst.add(i))) };
                     sum.store(dst.add(i));
                 }
@@ -172,16 +208,17 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
             a.begin();
             b.begin();
             let mut i = 0;
-            let one = |x: S, y: S, old: S| if product { x.fma(y, old) } else { x.add(old) };
             while i + S::W <= t.cols {
                 let old = if row == 0 { S::splat(0.0) } else { S::load(dst.add(i)) };
-                one(S::load(a.next()), S::load(b.next()), old).store(dst.add(i));
+                let (x, y) = (S::load(a.next()), S::load(b.next()));
+                (if product { x.fma(y, old) } else { x.add(old) }).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let old = if row == 0 { S::splat(0.0) } else { S::load_part(dst.add(i), n) };
-                one(S::load(a.part(n)), S::load(b.part(n)), old).store_part(dst.add(i), n);
+                let (x, y) = (S::load(a.part(n)), S::load(b.part(n)));
+                (if product { x.fma(y, old) } else { x.add(old) }).store_part(dst.add(i), n);
             }
             row += 1;
         }
@@ -189,7 +226,7 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
 }
 
 #[inline(always)]
-unsafe fn fold_columns<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S) {
+unsafe fn fold_columns<S: Simd, F: Op2>(t: &Tile) {
     unsafe {
         let dst: *mut f32 = t.dst.ptr.cast();
         for row in 0..t.rows {
@@ -198,13 +235,13 @@ unsafe fn fold_columns<S: Simd>(t: &Tile, f: impl Fn(S, S) -> S) {
             let mut i = 0;
             while i + S::W <= t.cols {
                 let x = S::load(a.next());
-                (if row == 0 { x } else { f(S::load(dst.add(i)), x) }).store(dst.add(i));
+                (if row == 0 { x } else { F::apply(S::load(dst.add(i)), x) }).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let x = S::load(a.part(n));
-                (if row == 0 { x } else { f(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
+                (if row == 0 { x } else { F::apply(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
             }
         }
     }
