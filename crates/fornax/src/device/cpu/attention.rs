@@ -8,7 +8,7 @@ use super::ops::{Slot, Tile, loops};
 use super::threads::{each, with_scratch};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{Binary, Reduce, Unary};
+use crate::graph::{Binary, Reduce};
 use crate::kernel::{Attention, AttentionGrad, Kernel};
 use crate::view::View;
 
@@ -19,8 +19,9 @@ trait Real: Number {
     fn exp(self) -> Self;
     fn ln(self) -> Self;
     fn from_f64(x: f64) -> Self;
+    /// `dst = exp(a - b)` with one `b` a row, and the rows' sums in `c`.
+    unsafe fn exp_sum_tile(t: &Tile);
     /// An instruction on a tile.
-    unsafe fn unary_tile(op: Unary, t: &Tile);
     unsafe fn binary_tile(op: Binary, t: &Tile);
     unsafe fn reduce_tile(op: Reduce, t: &Tile);
 }
@@ -37,8 +38,8 @@ impl Real for f32 {
     fn from_f64(x: f64) -> f32 {
         x as f32
     }
-    unsafe fn unary_tile(op: Unary, t: &Tile) {
-        unsafe { (loops().unary)(op, t) }
+    unsafe fn exp_sum_tile(t: &Tile) {
+        unsafe { (loops().exp_sum)(t) }
     }
     unsafe fn binary_tile(op: Binary, t: &Tile) {
         unsafe { (loops().binary)(op, t) }
@@ -60,8 +61,19 @@ impl Real for f64 {
     fn from_f64(x: f64) -> f64 {
         x
     }
-    unsafe fn unary_tile(op: Unary, t: &Tile) {
-        unsafe { numeric::unary::<f64>(op, t) }
+    unsafe fn exp_sum_tile(t: &Tile) {
+        for row in 0..t.rows {
+            unsafe {
+                let (dst, a): (*mut f64, *const f64) = (t.dst.row(row), t.a.row(row));
+                let (shift, mut sum) = (*t.b.row::<f64>(row), 0.0);
+                for i in 0..t.cols {
+                    let x = f64::exp(*a.add(i) - shift);
+                    *dst.add(i) = x;
+                    sum += x;
+                }
+                *t.c.ptr.cast::<f64>().add(row) = sum;
+            }
+        }
     }
     unsafe fn binary_tile(op: Binary, t: &Tile) {
         unsafe { numeric::binary::<f64>(op, t) }
@@ -204,7 +216,7 @@ impl Inputs {
 
     /// Rows of queries and keys in a block.
     fn blocks(&self) -> (usize, usize) {
-        let q = self.tq.min(64);
+        let q = self.tq.min(128);
         (q, self.tk.min(if q <= 8 { 1024 } else { 256 }))
     }
 
@@ -281,15 +293,11 @@ fn per_row<T>(values: *mut T) -> Slot {
     Slot { ptr: values.cast(), rs: 1, each: false }
 }
 
-/// `s = exp(s - shift of the row)`.
-unsafe fn exp_shifted<T: Real>(rows: usize, cols: usize, s: Panel<T>, shift: *mut T) {
+/// `s = exp(s - shift of the row)`, and the sums of the rows.
+unsafe fn exp_shifted<T: Real>(rows: usize, cols: usize, s: Panel<T>, shift: *mut T, sums: *mut T) {
+    let c = Slot { ptr: sums.cast(), rs: 0, each: true };
     // SAFETY: the caller's.
-    unsafe {
-        combine::<T>(Binary::Sub, rows, cols, s.slot(), s.slot(), per_row(shift));
-        let mut t = Tile { rows, cols, dst: s.slot(), a: s.slot(), b: Slot::NONE, c: Slot::NONE };
-        t.flatten();
-        T::unary_tile(Unary::Exp, &t);
-    }
+    unsafe { T::exp_sum_tile(&Tile { rows, cols, dst: s.slot(), a: s.slot(), b: per_row(shift), c }) }
 }
 
 /// Cuts a thread's scratch into aligned pieces.
@@ -350,13 +358,13 @@ impl Flash {
         let (bq, bk) = i.blocks();
         let rows = bq.min(i.tq - q0);
         let kv = h / (i.heads / i.kv_heads);
-        let room = bq * (i.d + i.dv + bk + 4) + bk * (i.d + i.dv + 4) + 256;
+        let room = bq * (i.d + i.dv + bk + 4) + bk * (i.d + i.dv + 4) + bq + 256;
         with_scratch(room * size_of::<T>() + 1024, |scratch| {
             let mut pieces = Pieces(scratch);
             let (qs, ks, vs) = (pieces.take::<T>(bq * i.d), pieces.take(bk * i.d), pieces.take(bk * i.dv));
             let s = Panel { ptr: pieces.take::<T>(bq * bk), rs: bk as isize, cs: 1 };
             let o = Panel { ptr: pieces.take::<T>(bq * i.dv), rs: i.dv as isize, cs: 1 };
-            let spare = pieces.take::<T>(2 * bk + 32);
+            let spare = pieces.take::<T>(2 * bk + bq + 32);
             let (top, sum, new) = (pieces.take::<T>(bq), pieces.take::<T>(bq), pieces.take::<T>(bq));
             // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes its
             // own rows.
@@ -392,11 +400,7 @@ impl Flash {
                             (0..i.dv).for_each(|e| *row.add(e) = (*row.add(e)).mul(keep));
                         }
                     }
-                    exp_shifted(rows, cols, s, new);
-                    T::reduce_tile(
-                        Reduce::Sum,
-                        &Tile { rows, cols, dst: vector(new), a: s.slot(), b: none, c: none },
-                    );
+                    exp_shifted(rows, cols, s, new, new);
                     (0..rows).for_each(|r| *sum.add(r) = (*sum.add(r)).add(*new.add(r)));
                     product((rows, i.dv, cols), o, s, v, true, T::ONE);
                 }
@@ -488,7 +492,7 @@ impl FlashGrad {
         let (bq, bk) = i.blocks();
         let share = i.heads / i.kv_heads;
         let (d, dv) = (i.d, i.dv);
-        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + i.tk * (d + dv) + 256;
+        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + bq + i.tk * (d + dv) + 256;
         with_scratch(room * size_of::<T>() + 2048, |scratch| {
             let mut pieces = Pieces(scratch);
             let (qs, ks, vs) = (pieces.take::<T>(bq * d), pieces.take(bk * d), pieces.take(bk * dv));
@@ -498,7 +502,7 @@ impl FlashGrad {
             let dp = panel(pieces.take(bq * bk), bk);
             let dq = panel(pieces.take(bq * d), d);
             let (dk, dvs) = (panel(pieces.take(i.tk * d), d), panel(pieces.take(i.tk * dv), dv));
-            let spare = pieces.take::<T>(2 * bk + 32);
+            let spare = pieces.take::<T>(2 * bk + bq + 32);
             let (shift, delta) = (pieces.take::<T>(bq), pieces.take::<T>(bq));
             let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
             let scale = T::from_f64(i.scale);
@@ -526,7 +530,7 @@ impl FlashGrad {
                             let k = i.k.rows(context, (b, kv), k0, cols, ks);
                             let v = i.v.rows(context, (b, kv), k0, cols, vs);
                             i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, p, spare);
-                            exp_shifted(rows, cols, p, shift);
+                            exp_shifted(rows, cols, p, shift, spare);
                             if want_v {
                                 product((cols, dv, rows), dvs.from(k0), p.t(), g, true, T::ONE);
                             }

@@ -111,130 +111,171 @@ impl<T: Copy> Row<T> {
     }
 }
 
-// The loops are macros and not functions of closures: a closure is compiled without the machine's instructions
-// first, and a large one is then not inlined where they exist.
+/// Functions are types, not closures: only a function can demand to be inlined, and one that is not would run
+/// without the machine's vector instructions.
+pub(super) trait Op1 {
+    unsafe fn apply<S: Simd>(x: S) -> S;
+}
 
-/// `dst = f(a)`.
-macro_rules! map1 {
-    ($S:ty, $t:expr, |$x:ident| $f:expr) => {{
-        let t: &Tile = $t;
-        for row in 0..t.rows {
-            let dst: *mut f32 = t.dst.row(row);
-            let mut a = Row::<f32>::new::<$S>(&t.a, row);
-            a.begin();
-            let mut i = 0;
-            while i + <$S>::W <= t.cols {
-                let $x = <$S>::load(a.next());
-                let y: $S = $f;
-                y.store(dst.add(i));
-                i += <$S>::W;
-            }
-            if i < t.cols {
-                let $x = <$S>::load(a.part(t.cols - i));
-                let y: $S = $f;
-                y.store_part(dst.add(i), t.cols - i);
+/// A function of two vectors.
+pub(super) trait Op2 {
+    unsafe fn apply<S: Simd>(a: S, b: S) -> S;
+}
+
+/// A comparison of two vectors.
+trait Test {
+    unsafe fn apply<S: Simd>(a: S, b: S) -> S::Mask;
+}
+
+macro_rules! functions {
+    ($trait:ident $args:tt -> $out:ty; $($name:ident = $e:expr;)*) => {$(
+        pub(super) struct $name;
+        impl $trait for $name {
+            #[inline(always)]
+            unsafe fn apply<S: Simd> $args -> $out {
+                unsafe { $e }
             }
         }
-    }};
+    )*};
+}
+
+functions! { Op1 (x: S) -> S;
+    Neg = x.neg();
+    Abs = x.abs();
+    Sign = S::select(S::splat(0.0).lt(x.abs()), S::splat(1.0).copysign(x), x);
+    Recip = S::splat(1.0).div(x);
+    Sqrt = x.sqrt();
+    Rsqrt = S::splat(1.0).div(x.sqrt());
+    Exp = math::exp(x);
+    Exp2 = math::exp2(x);
+    Expm1 = math::expm1(x);
+    Log = math::log(x);
+    Log2 = math::log2(x);
+    Log1p = math::log1p(x);
+    Sin = math::sin(x);
+    Cos = math::cos(x);
+    Tan = math::tan(x);
+    Tanh = math::tanh(x);
+    Erf = math::erf(x);
+    Floor = x.floor();
+    Ceil = x.ceil();
+    Round = x.round();
+    Trunc = x.trunc();
+    // Rare ones go through the standard library.
+    Asin = math::each_lane(x, f32::asin);
+    Acos = math::each_lane(x, f32::acos);
+    Atan = math::each_lane(x, f32::atan);
+    Sinh = math::each_lane(x, f32::sinh);
+    Cosh = math::each_lane(x, f32::cosh);
+    Not = S::select(x.eq(S::splat(0.0)), S::splat(1.0), S::splat(0.0));
+    Square = x.mul(x);
+    Cube = x.mul(x).mul(x);
+    ToF16 = {
+        let mut bits = [0u16; 16];
+        x.store_f16(bits.as_mut_ptr());
+        S::load_f16(bits.as_ptr())
+    };
+    ToBf16 = {
+        let mut bits = [0u16; 16];
+        x.store_bf16(bits.as_mut_ptr());
+        S::load_bf16(bits.as_ptr())
+    };
+}
+
+functions! { Op2 (a: S, b: S) -> S;
+    Add = a.add(b);
+    Sub = a.sub(b);
+    Mul = a.mul(b);
+    Div = a.div(b);
+    // NaN if either is.
+    Max = S::select(a.ne(a), a, a.max(b));
+    Min = S::select(a.ne(a), a, a.min(b));
+    Rem = each_pair(a, b, |a, b| super::numeric::floor_rem(a as f64, b as f64) as f32);
+    Pow = each_pair(a, b, f32::powf);
+    Atan2 = each_pair(a, b, f32::atan2);
+}
+
+functions! { Test (a: S, b: S) -> S::Mask;
+    Eq = a.eq(b);
+    Ne = a.ne(b);
+    Lt = a.lt(b);
+    Le = a.le(b);
+}
+
+/// A 16-bit float in memory.
+pub(super) trait Half {
+    unsafe fn load<S: Simd>(p: *const u16) -> S;
+    unsafe fn store<S: Simd>(x: S, p: *mut u16);
+}
+
+pub(super) struct F16;
+pub(super) struct Bf16;
+
+impl Half for F16 {
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u16) -> S {
+        unsafe { S::load_f16(p) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(x: S, p: *mut u16) {
+        unsafe { x.store_f16(p) }
+    }
+}
+
+impl Half for Bf16 {
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u16) -> S {
+        unsafe { S::load_bf16(p) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(x: S, p: *mut u16) {
+        unsafe { x.store_bf16(p) }
+    }
+}
+
+/// `dst = f(a)`.
+#[inline(always)]
+unsafe fn map1<S: Simd, F: Op1>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let dst: *mut f32 = t.dst.row(row);
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                F::apply(S::load(a.next())).store(dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                F::apply(S::load(a.part(t.cols - i))).store_part(dst.add(i), t.cols - i);
+            }
+        }
+    }
 }
 
 /// `dst = f(a, b)`.
-macro_rules! map2 {
-    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
-        let t: &Tile = $t;
+#[inline(always)]
+unsafe fn map2<S: Simd, F: Op2>(t: &Tile) {
+    unsafe {
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
-            let (mut a, mut b) = (Row::<f32>::new::<$S>(&t.a, row), Row::<f32>::new::<$S>(&t.b, row));
+            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
             a.begin();
             b.begin();
             let mut i = 0;
-            while i + <$S>::W <= t.cols {
-                let ($x, $y) = (<$S>::load(a.next()), <$S>::load(b.next()));
-                let z: $S = $f;
-                z.store(dst.add(i));
-                i += <$S>::W;
+            while i + S::W <= t.cols {
+                F::apply(S::load(a.next()), S::load(b.next())).store(dst.add(i));
+                i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                let ($x, $y) = (<$S>::load(a.part(n)), <$S>::load(b.part(n)));
-                let z: $S = $f;
-                z.store_part(dst.add(i), n);
+                F::apply(S::load(a.part(n)), S::load(b.part(n))).store_part(dst.add(i), n);
             }
         }
-    }};
+    }
 }
 
-/// `dst = f(a, b)` as truth values, a byte each.
-macro_rules! compare2 {
-    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
-        let t: &Tile = $t;
-        for row in 0..t.rows {
-            let dst: *mut u8 = t.dst.row(row);
-            let (mut a, mut b) = (Row::<f32>::new::<$S>(&t.a, row), Row::<f32>::new::<$S>(&t.b, row));
-            a.begin();
-            b.begin();
-            let mut i = 0;
-            while i + <$S>::W <= t.cols {
-                let ($x, $y) = (<$S>::load(a.next()), <$S>::load(b.next()));
-                <$S>::store_mask($f, dst.add(i));
-                i += <$S>::W;
-            }
-            if i < t.cols {
-                let n = t.cols - i;
-                let ($x, $y) = (<$S>::load(a.part(n)), <$S>::load(b.part(n)));
-                let mut bytes = [0u8; 16];
-                <$S>::store_mask($f, bytes.as_mut_ptr());
-                std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(i), n);
-            }
-        }
-    }};
-}
-
-/// f32 to a 16-bit float.
-macro_rules! narrow {
-    ($S:ty, $t:expr, $store:ident) => {{
-        let t: &Tile = $t;
-        for row in 0..t.rows {
-            let (a, dst): (*const f32, *mut u16) = (t.a.row(row), t.dst.row(row));
-            let (n, whole) = (t.cols, t.cols - t.cols % <$S>::W);
-            let mut bits = [0u16; 16];
-            if !t.a.each {
-                <$S>::splat(*a).$store(bits.as_mut_ptr());
-                (0..n).for_each(|i| *dst.add(i) = bits[0]);
-                continue;
-            }
-            for i in (0..whole).step_by(<$S>::W) {
-                <$S>::load(a.add(i)).$store(dst.add(i));
-            }
-            if whole < n {
-                <$S>::load_part(a.add(whole), n - whole).$store(bits.as_mut_ptr());
-                std::ptr::copy_nonoverlapping(bits.as_ptr(), dst.add(whole), n - whole);
-            }
-        }
-    }};
-}
-
-/// A 16-bit float to f32.
-macro_rules! widen {
-    ($S:ty, $t:expr, $load:ident) => {{
-        let t: &Tile = $t;
-        for row in 0..t.rows {
-            let (a, dst): (*const u16, *mut f32) = (t.a.row(row), t.dst.row(row));
-            let (n, whole) = (t.cols, t.cols - t.cols % <$S>::W);
-            for i in (0..whole).step_by(<$S>::W) {
-                <$S>::$load(a.add(i)).store(dst.add(i));
-            }
-            if whole < n {
-                let mut bits = [0u16; 16];
-                std::ptr::copy_nonoverlapping(a.add(whole), bits.as_mut_ptr(), n - whole);
-                <$S>::$load(bits.as_ptr()).store_part(dst.add(whole), n - whole);
-            }
-        }
-    }};
-}
-
-/// `dst = a * b + c`, rounded twice: a value must come out the same in every kernel that computes it, alone or fused,
-/// or comparing two of them (the gradient of a maximum does) would go wrong.
+/// `dst = a * b + c`.
 #[inline(always)]
 unsafe fn multiply_add<S: Simd>(t: &Tile) {
     unsafe {
@@ -254,6 +295,30 @@ unsafe fn multiply_add<S: Simd>(t: &Tile) {
                 let n = t.cols - i;
                 let (a, b, c) = (S::load(a.part(n)), S::load(b.part(n)), S::load(c.part(n)));
                 a.mul(b).add(c).store_part(dst.add(i), n);
+            }
+        }
+    }
+}
+
+/// `dst = f(a, b)` as truth values, a byte each.
+#[inline(always)]
+unsafe fn compare2<S: Simd, F: Test>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let dst: *mut u8 = t.dst.row(row);
+            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
+            a.begin();
+            b.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                S::store_mask(F::apply(S::load(a.next()), S::load(b.next())), dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let mut bytes = [0u8; 16];
+                S::store_mask(F::apply(S::load(a.part(n)), S::load(b.part(n))), bytes.as_mut_ptr());
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(i), n);
             }
         }
     }
@@ -288,51 +353,35 @@ unsafe fn choose<S: Simd>(t: &Tile) {
 unsafe fn unary<S: Simd>(op: Unary, t: &Tile) {
     unsafe {
         match op {
-            Unary::Neg => map1!(S, t, |x| x.neg()),
-            Unary::Abs => map1!(S, t, |x| x.abs()),
-            Unary::Sign => map1!(S, t, |x| {
-                let one = S::splat(1.0).copysign(x);
-                S::select(S::splat(0.0).lt(x.abs()), one, x)
-            }),
-            Unary::Recip => map1!(S, t, |x| S::splat(1.0).div(x)),
-            Unary::Sqrt => map1!(S, t, |x| x.sqrt()),
-            Unary::Rsqrt => map1!(S, t, |x| S::splat(1.0).div(x.sqrt())),
-            Unary::Exp => map1!(S, t, |x| math::exp(x)),
-            Unary::Exp2 => map1!(S, t, |x| math::exp2(x)),
-            Unary::Expm1 => map1!(S, t, |x| math::expm1(x)),
-            Unary::Log => map1!(S, t, |x| math::log(x)),
-            Unary::Log2 => map1!(S, t, |x| math::log2(x)),
-            Unary::Log1p => map1!(S, t, |x| math::log1p(x)),
-            Unary::Sin => map1!(S, t, |x| math::sin(x)),
-            Unary::Cos => map1!(S, t, |x| math::cos(x)),
-            Unary::Tan => map1!(S, t, |x| math::tan(x)),
-            Unary::Tanh => map1!(S, t, |x| math::tanh(x)),
-            Unary::Erf => map1!(S, t, |x| math::erf(x)),
-            Unary::Floor => map1!(S, t, |x| x.floor()),
-            Unary::Ceil => map1!(S, t, |x| x.ceil()),
-            Unary::Round => map1!(S, t, |x| x.round()),
-            Unary::Trunc => map1!(S, t, |x| x.trunc()),
-            // Rare ones go through the standard library.
-            Unary::Asin => map1!(S, t, |x| math::each_lane(x, f32::asin)),
-            Unary::Acos => map1!(S, t, |x| math::each_lane(x, f32::acos)),
-            Unary::Atan => map1!(S, t, |x| math::each_lane(x, f32::atan)),
-            Unary::Sinh => map1!(S, t, |x| math::each_lane(x, f32::sinh)),
-            Unary::Cosh => map1!(S, t, |x| math::each_lane(x, f32::cosh)),
-            Unary::Not => map1!(S, t, |x| S::select(x.eq(S::splat(0.0)), S::splat(1.0), S::splat(0.0))),
+            Unary::Neg => map1::<S, Neg>(t),
+            Unary::Abs => map1::<S, Abs>(t),
+            Unary::Sign => map1::<S, Sign>(t),
+            Unary::Recip => map1::<S, Recip>(t),
+            Unary::Sqrt => map1::<S, Sqrt>(t),
+            Unary::Rsqrt => map1::<S, Rsqrt>(t),
+            Unary::Exp => map1::<S, Exp>(t),
+            Unary::Exp2 => map1::<S, Exp2>(t),
+            Unary::Expm1 => map1::<S, Expm1>(t),
+            Unary::Log => map1::<S, Log>(t),
+            Unary::Log2 => map1::<S, Log2>(t),
+            Unary::Log1p => map1::<S, Log1p>(t),
+            Unary::Sin => map1::<S, Sin>(t),
+            Unary::Cos => map1::<S, Cos>(t),
+            Unary::Tan => map1::<S, Tan>(t),
+            Unary::Asin => map1::<S, Asin>(t),
+            Unary::Acos => map1::<S, Acos>(t),
+            Unary::Atan => map1::<S, Atan>(t),
+            Unary::Sinh => map1::<S, Sinh>(t),
+            Unary::Cosh => map1::<S, Cosh>(t),
+            Unary::Tanh => map1::<S, Tanh>(t),
+            Unary::Erf => map1::<S, Erf>(t),
+            Unary::Floor => map1::<S, Floor>(t),
+            Unary::Ceil => map1::<S, Ceil>(t),
+            Unary::Round => map1::<S, Round>(t),
+            Unary::Trunc => map1::<S, Trunc>(t),
+            Unary::Not => map1::<S, Not>(t),
         }
     }
-}
-
-/// The larger, NaN if either is.
-#[inline(always)]
-pub(super) unsafe fn max_nan<S: Simd>(a: S, b: S) -> S {
-    unsafe { S::select(a.ne(a), a, a.max(b)) }
-}
-
-/// The smaller, NaN if either is.
-#[inline(always)]
-pub(super) unsafe fn min_nan<S: Simd>(a: S, b: S) -> S {
-    unsafe { S::select(a.ne(a), a, a.min(b)) }
 }
 
 /// Two vectors lane by lane through a scalar function.
@@ -351,19 +400,19 @@ unsafe fn each_pair<S: Simd>(a: S, b: S, f: impl Fn(f32, f32) -> f32) -> S {
 unsafe fn binary<S: Simd>(op: Binary, t: &Tile) {
     unsafe {
         match op {
-            Binary::Add => map2!(S, t, |a, b| a.add(b)),
-            Binary::Sub => map2!(S, t, |a, b| a.sub(b)),
-            Binary::Mul => map2!(S, t, |a, b| a.mul(b)),
-            Binary::Div => map2!(S, t, |a, b| a.div(b)),
-            Binary::Max => map2!(S, t, |a, b| max_nan(a, b)),
-            Binary::Min => map2!(S, t, |a, b| min_nan(a, b)),
-            Binary::Rem => map2!(S, t, |a, b| each_pair(a, b, |a, b| super::numeric::floor_rem(a as f64, b as f64) as f32)),
+            Binary::Add => map2::<S, Add>(t),
+            Binary::Sub => map2::<S, Sub>(t),
+            Binary::Mul => map2::<S, Mul>(t),
+            Binary::Div => map2::<S, Div>(t),
+            Binary::Max => map2::<S, Max>(t),
+            Binary::Min => map2::<S, Min>(t),
+            Binary::Rem => map2::<S, Rem>(t),
+            Binary::Atan2 => map2::<S, Atan2>(t),
             Binary::Pow => power::<S>(t),
-            Binary::Atan2 => map2!(S, t, |a, b| each_pair(a, b, f32::atan2)),
-            Binary::Eq => compare2!(S, t, |a, b| a.eq(b)),
-            Binary::Ne => compare2!(S, t, |a, b| a.ne(b)),
-            Binary::Lt => compare2!(S, t, |a, b| a.lt(b)),
-            Binary::Le => compare2!(S, t, |a, b| a.le(b)),
+            Binary::Eq => compare2::<S, Eq>(t),
+            Binary::Ne => compare2::<S, Ne>(t),
+            Binary::Lt => compare2::<S, Lt>(t),
+            Binary::Le => compare2::<S, Le>(t),
             // Not defined on floats; the compiler of the tile refuses them.
             Binary::And | Binary::Or | Binary::Xor => {}
         }
@@ -377,11 +426,11 @@ unsafe fn power<S: Simd>(t: &Tile) {
         let exponent = *t.b.row::<f32>(0);
         let one_exponent = t.rows == 1 && (!t.b.each || t.cols == 1);
         if one_exponent && exponent == 2.0 {
-            map1!(S, t, |x| x.mul(x));
+            map1::<S, Square>(t);
         } else if one_exponent && exponent == 3.0 {
-            map1!(S, t, |x| x.mul(x).mul(x));
+            map1::<S, Cube>(t);
         } else {
-            map2!(S, t, |a, b| each_pair(a, b, f32::powf));
+            map2::<S, Pow>(t);
         }
     }
 }
@@ -391,10 +440,50 @@ unsafe fn power<S: Simd>(t: &Tile) {
 unsafe fn convert<S: Simd>(from: DType, to: DType, t: &Tile) {
     unsafe {
         match (from, to) {
-            (DType::F32, DType::F16) => narrow!(S, t, store_f16),
-            (DType::F32, _) => narrow!(S, t, store_bf16),
-            (DType::F16, _) => widen!(S, t, load_f16),
-            _ => widen!(S, t, load_bf16),
+            (DType::F32, DType::F16) => narrow::<S, F16>(t),
+            (DType::F32, _) => narrow::<S, Bf16>(t),
+            (DType::F16, _) => widen::<S, F16>(t),
+            _ => widen::<S, Bf16>(t),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn narrow<S: Simd, H: Half>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let dst: *mut u16 = t.dst.row(row);
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                H::store(S::load(a.next()), dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                let mut bits = [0u16; 16];
+                H::store(S::load(a.part(t.cols - i)), bits.as_mut_ptr());
+                std::ptr::copy_nonoverlapping(bits.as_ptr(), dst.add(i), t.cols - i);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn widen<S: Simd, H: Half>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let dst: *mut f32 = t.dst.row(row);
+            let mut a = Row::<u16>::new::<S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                H::load::<S>(a.next()).store(dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                H::load::<S>(a.part(t.cols - i)).store_part(dst.add(i), t.cols - i);
+            }
         }
     }
 }
@@ -403,18 +492,9 @@ unsafe fn convert<S: Simd>(from: DType, to: DType, t: &Tile) {
 #[inline(always)]
 unsafe fn round_to<S: Simd>(to: DType, t: &Tile) {
     unsafe {
-        let mut bits = [0u16; 16];
-        let p = bits.as_mut_ptr();
-        if to == DType::F16 {
-            map1!(S, t, |x| {
-                x.store_f16(p);
-                S::load_f16(p)
-            });
-        } else {
-            map1!(S, t, |x| {
-                x.store_bf16(p);
-                S::load_bf16(p)
-            });
+        match to {
+            DType::F16 => map1::<S, ToF16>(t),
+            _ => map1::<S, ToBf16>(t),
         }
     }
 }
@@ -430,6 +510,8 @@ pub(super) struct Loops {
     pub round_to: unsafe fn(DType, &Tile),
     /// Reduces the columns (true) or the rows of `a` (times `b`, if it is there) into `dst`.
     pub reduce: unsafe fn(Reduce, bool, &Tile),
+    /// The middle of a softmax; see [`reduce::exp_sum`].
+    pub exp_sum: unsafe fn(&Tile),
     pub integer: unsafe fn(DType, Binary, &Tile) -> bool,
     pub few_rows: unsafe fn(&Packed),
 }
@@ -467,6 +549,10 @@ macro_rules! machine {
                 unsafe { reduce::reduce_f32::<$vector>(op, columns, t) }
             }
             $(#[target_feature(enable = $features)])?
+            unsafe fn exp_sum(t: &Tile) {
+                unsafe { reduce::exp_sum::<$vector>(t) }
+            }
+            $(#[target_feature(enable = $features)])?
             unsafe fn integer(dtype: DType, op: Binary, t: &Tile) -> bool {
                 unsafe { super::super::numeric::common_integer(dtype, op, t) }
             }
@@ -475,7 +561,7 @@ macro_rules! machine {
                 unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, fma, convert, round_to, reduce, integer, few_rows };
+                Loops { unary, binary, choose, fma, convert, round_to, reduce, exp_sum, integer, few_rows };
         }
     };
 }

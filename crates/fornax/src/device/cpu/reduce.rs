@@ -2,73 +2,10 @@
 //! what several tiles gave.
 
 use super::numeric::{Castable, Number, larger, smaller, with_register};
-use super::ops::{Row, Tile, max_nan, min_nan};
+use super::ops::{Add, Max, Min, Mul, Op2, Row, Tile};
 use super::simd::Simd;
 use crate::dtype::DType;
 use crate::graph::Reduce;
-
-/// Four vectors of running values for each row, so that additions do not wait for each other. A macro, so that the
-/// step is compiled with the machine's instructions from the start.
-macro_rules! fold_row {
-    ($S:ty, $t:expr, $unit:expr, |$x:ident, $y:ident| $f:expr, $join:expr) => {{
-        let (t, unit, join): (&Tile, f32, fn(f32, f32) -> f32) = ($t, $unit, $join);
-        for row in 0..t.rows {
-            let mut a = Row::<f32>::new::<$S>(&t.a, row);
-            a.begin();
-            let mut s = [<$S>::splat(unit); 4];
-            let mut i = 0;
-            while i + 4 * <$S>::W <= t.cols {
-                for s in &mut s {
-                    let ($x, $y) = (*s, <$S>::load(a.next()));
-                    *s = $f;
-                }
-                i += 4 * <$S>::W;
-            }
-            while i + <$S>::W <= t.cols {
-                let ($x, $y) = (s[0], <$S>::load(a.next()));
-                s[0] = $f;
-                i += <$S>::W;
-            }
-            let mut rest = unit;
-            if i < t.cols {
-                let part = a.part(t.cols - i);
-                (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
-            }
-            let ($x, $y) = (s[0], s[1]);
-            let left = $f;
-            let ($x, $y) = (s[2], s[3]);
-            let right = $f;
-            let ($x, $y) = (left, right);
-            let all: $S = $f;
-            *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<$S>(all, &join), rest);
-        }
-    }};
-}
-
-/// Folds the rows of each column.
-macro_rules! fold_columns {
-    ($S:ty, $t:expr, |$x:ident, $y:ident| $f:expr) => {{
-        let t: &Tile = $t;
-        let dst: *mut f32 = t.dst.ptr.cast();
-        for row in 0..t.rows {
-            let mut a = Row::<f32>::new::<$S>(&t.a, row);
-            a.begin();
-            let mut i = 0;
-            while i + <$S>::W <= t.cols {
-                let $y = <$S>::load(a.next());
-                let $x = <$S>::load(dst.add(i));
-                (if row == 0 { $y } else { $f }).store(dst.add(i));
-                i += <$S>::W;
-            }
-            if i < t.cols {
-                let n = t.cols - i;
-                let $y = <$S>::load(a.part(n));
-                let $x = <$S>::load_part(dst.add(i), n);
-                (if row == 0 { $y } else { $f }).store_part(dst.add(i), n);
-            }
-        }
-    }};
-}
 
 /// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element a
 /// row, else one element a column. Positions go to the i64 vector `c`.
@@ -77,25 +14,55 @@ pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
         match (op, columns) {
             (Reduce::Sum, true) if t.b.ptr.is_null() => {
-                fold_row!(S, t, 0.0, |s, x| s.add(x), |a, b| a + b)
+                fold_row::<S, Add>(t, 0.0, |a, b| a + b)
             }
             (Reduce::Sum, true) => dot_rows::<S>(t),
-            (Reduce::Prod, true) => fold_row!(S, t, 1.0, |s, x| s.mul(x), |a, b| a * b),
-            (Reduce::Max, true) => fold_row!(S, t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger),
-            (Reduce::Min, true) => fold_row!(S, t, f32::INFINITY, |a, b| min_nan(a, b), smaller),
+            (Reduce::Prod, true) => fold_row::<S, Mul>(t, 1.0, |a, b| a * b),
+            (Reduce::Max, true) => fold_row::<S, Max>(t, f32::NEG_INFINITY, larger),
+            (Reduce::Min, true) => fold_row::<S, Min>(t, f32::INFINITY, smaller),
             (Reduce::ArgMax, true) => {
-                fold_row!(S, t, f32::NEG_INFINITY, |a, b| max_nan(a, b), larger);
+                fold_row::<S, Max>(t, f32::NEG_INFINITY, larger);
                 find_rows::<S>(t);
             }
             (Reduce::ArgMin, true) => {
-                fold_row!(S, t, f32::INFINITY, |a, b| min_nan(a, b), smaller);
+                fold_row::<S, Min>(t, f32::INFINITY, smaller);
                 find_rows::<S>(t);
             }
             (Reduce::Sum, false) => sum_columns::<S>(t),
-            (Reduce::Max, false) => fold_columns!(S, t, |a, b| max_nan(a, b)),
-            (Reduce::Min, false) => fold_columns!(S, t, |a, b| min_nan(a, b)),
-            (Reduce::Prod, false) => fold_columns!(S, t, |a, b| a.mul(b)),
+            (Reduce::Max, false) => fold_columns::<S, Max>(t),
+            (Reduce::Min, false) => fold_columns::<S, Min>(t),
+            (Reduce::Prod, false) => fold_columns::<S, Mul>(t),
             (Reduce::ArgMax | Reduce::ArgMin, false) => reduce_any::<f32>(op, false, t),
+        }
+    }
+}
+
+/// Four vectors of running values for each row, so that additions do not wait for each other.
+#[inline(always)]
+unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32) -> f32) {
+    unsafe {
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut s = [S::splat(unit); 4];
+            let mut i = 0;
+            while i + 4 * S::W <= t.cols {
+                for s in &mut s {
+                    *s = F::apply(*s, S::load(a.next()));
+                }
+                i += 4 * S::W;
+            }
+            while i + S::W <= t.cols {
+                s[0] = F::apply(s[0], S::load(a.next()));
+                i += S::W;
+            }
+            let mut rest = unit;
+            if i < t.cols {
+                let part = a.part(t.cols - i);
+                (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
+            }
+            let all = F::apply(F::apply(s[0], s[1]), F::apply(s[2], s[3]));
+            *t.dst.ptr.cast::<f32>().add(row) = join(fold_lanes::<S>(all, &join), rest);
         }
     }
 }
@@ -144,6 +111,37 @@ unsafe fn dot_rows<S: Simd>(t: &Tile) {
     }
 }
 
+/// `dst = exp(a - b)` with one `b` a row, and the sum of each row in the vector `c`: the middle of a softmax.
+#[inline(always)]
+pub(super) unsafe fn exp_sum<S: Simd>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let (dst, a): (*mut f32, *const f32) = (t.dst.row(row), t.a.row(row));
+            let shift = S::splat(*t.b.row::<f32>(row));
+            let mut sums = [S::splat(0.0); 2];
+            let mut i = 0;
+            while i + 2 * S::W <= t.cols {
+                let x = super::math::exp(S::load(a.add(i)).sub(shift));
+                let y = super::math::exp(S::load(a.add(i + S::W)).sub(shift));
+                x.store(dst.add(i));
+                y.store(dst.add(i + S::W));
+                sums = [sums[0].add(x), sums[1].add(y)];
+                i += 2 * S::W;
+            }
+            let mut sum = fold_lanes::<S>(sums[0].add(sums[1]), &|a, b| a + b);
+            while i < t.cols {
+                let n = S::W.min(t.cols - i);
+                let x = super::math::exp(S::load_part(a.add(i), n).sub(shift));
+                x.store_part(dst.add(i), n);
+                let lanes = x.lanes();
+                (0..n).for_each(|k| sum += lanes[k]);
+                i += n;
+            }
+            *t.c.ptr.cast::<f32>().add(row) = sum;
+        }
+    }
+}
+
 /// The first position of each row that holds the row's extreme value, which `dst` has.
 #[inline(always)]
 unsafe fn find_rows<S: Simd>(t: &Tile) {
@@ -157,7 +155,8 @@ unsafe fn find_rows<S: Simd>(t: &Tile) {
                 let wanted = S::splat(extreme);
                 while i + S::W <= t.cols {
                     let x = S::load(a.add(i));
-                    if S::any(if extreme.is_nan() { x.ne(x) } else { x.eq(wanted) }) {
+                    let found = if extreme.is_nan() { S::any(x.ne(x)) } else { S::any(x.eq(wanted)) };
+                    if found {
                         break;
                     }
                     i += S::W;
@@ -222,6 +221,28 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                 (if product { x.fma(y, old) } else { x.add(old) }).store_part(dst.add(i), n);
             }
             row += 1;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn fold_columns<S: Simd, F: Op2>(t: &Tile) {
+    unsafe {
+        let dst: *mut f32 = t.dst.ptr.cast();
+        for row in 0..t.rows {
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
+            a.begin();
+            let mut i = 0;
+            while i + S::W <= t.cols {
+                let x = S::load(a.next());
+                (if row == 0 { x } else { F::apply(S::load(dst.add(i)), x) }).store(dst.add(i));
+                i += S::W;
+            }
+            if i < t.cols {
+                let n = t.cols - i;
+                let x = S::load(a.part(n));
+                (if row == 0 { x } else { F::apply(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
+            }
         }
     }
 }

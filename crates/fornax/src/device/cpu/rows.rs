@@ -1,7 +1,7 @@
 //! Products with one to four rows, where reading the wide operand once, at the speed of memory, is everything.
 
 use super::matmul::{Block, Target};
-use super::ops::loops;
+use super::ops::{Bf16, F16, loops};
 use super::simd::Simd;
 use super::threads::with_scratch;
 use crate::dtype::DType;
@@ -49,44 +49,86 @@ pub(super) fn few_rows(product: &FewRows, narrow: Block) {
     })
 }
 
+/// The wide operand's elements in memory.
+trait Wide {
+    type Memory: Copy;
+    unsafe fn load<S: Simd>(p: *const Self::Memory) -> S;
+    fn one(x: Self::Memory) -> f32;
+}
+
+struct F32;
+
+impl Wide for F32 {
+    type Memory = f32;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const f32) -> S {
+        unsafe { S::load(p) }
+    }
+    fn one(x: f32) -> f32 {
+        x
+    }
+}
+
+impl Wide for F16 {
+    type Memory = u16;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u16) -> S {
+        unsafe { S::load_f16(p) }
+    }
+    fn one(x: u16) -> f32 {
+        half::f16::from_bits(x).to_f32()
+    }
+}
+
+impl Wide for Bf16 {
+    type Memory = u16;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(p: *const u16) -> S {
+        unsafe { S::load_bf16(p) }
+    }
+    fn one(x: u16) -> f32 {
+        half::bf16::from_bits(x).to_f32()
+    }
+}
+
 /// One machine's loops.
 #[inline(always)]
 pub(super) unsafe fn few_rows_with<S: Simd>(p: &Packed) {
     // SAFETY: the caller's.
     unsafe {
         match p.product.dtype {
-            DType::F16 => by_layout::<S, u16>(p, |at| S::load_f16(at), |x| half::f16::from_bits(x).to_f32()),
-            DType::BF16 => by_layout::<S, u16>(p, |at| S::load_bf16(at), |x| half::bf16::from_bits(x).to_f32()),
-            _ => by_layout::<S, f32>(p, |at| S::load(at), |x| x),
+            DType::F16 => by_layout::<S, F16>(p),
+            DType::BF16 => by_layout::<S, Bf16>(p),
+            _ => by_layout::<S, F32>(p),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn by_layout<S: Simd, T: Copy>(p: &Packed, load: impl Fn(*const T) -> S, one: impl Fn(T) -> f32) {
+unsafe fn by_layout<S: Simd, T: Wide>(p: &Packed) {
     // SAFETY: the caller's.
     unsafe {
         let wide = p.product.wide;
         if wide.rs == 1 {
             match p.product.rows {
-                1 => dots::<S, T, 1>(p, load, one),
-                2 => dots::<S, T, 2>(p, load, one),
-                3 => dots::<S, T, 3>(p, load, one),
-                _ => dots::<S, T, 4>(p, load, one),
+                1 => dots::<S, T, 1>(p),
+                2 => dots::<S, T, 2>(p),
+                3 => dots::<S, T, 3>(p),
+                _ => dots::<S, T, 4>(p),
             }
         } else if wide.cs == 1 {
             match p.product.rows {
-                1 => sums::<S, T, 1>(p, load, one),
-                2 => sums::<S, T, 2>(p, load, one),
-                3 => sums::<S, T, 3>(p, load, one),
-                _ => sums::<S, T, 4>(p, load, one),
+                1 => sums::<S, T, 1>(p),
+                2 => sums::<S, T, 2>(p),
+                3 => sums::<S, T, 3>(p),
+                _ => sums::<S, T, 4>(p),
             }
         } else {
             let (rows, cols, k) = (p.product.rows, p.product.cols, p.product.k);
             for i in 0..rows {
                 for j in 0..cols {
-                    let from = wide.ptr.cast::<T>().offset(j as isize * wide.cs);
-                    let terms = (0..k).map(|q| *p.narrow.add(i * k + q) * one(*from.offset(q as isize * wide.rs)));
+                    let from = wide.ptr.cast::<T::Memory>().offset(j as isize * wide.cs);
+                    let terms = (0..k).map(|q| *p.narrow.add(i * k + q) * T::one(*from.offset(q as isize * wide.rs)));
                     *p.out.add(i * cols + j) = terms.sum();
                 }
             }
@@ -96,20 +138,16 @@ unsafe fn by_layout<S: Simd, T: Copy>(p: &Packed, load: impl Fn(*const T) -> S, 
 
 /// The wide operand's columns are contiguous: scalar products, two columns at a time.
 #[inline(always)]
-unsafe fn dots<S: Simd, T: Copy, const R: usize>(
-    p: &Packed,
-    load: impl Fn(*const T) -> S,
-    one: impl Fn(T) -> f32,
-) {
+unsafe fn dots<S: Simd, T: Wide, const R: usize>(p: &Packed) {
     // SAFETY: the caller's.
     unsafe {
         let (cols, k, wide) = (p.product.cols, p.product.k, p.product.wide);
         let whole = k - k % (2 * S::W);
         for j in 0..cols {
-            let from = wide.ptr.cast::<T>().offset(j as isize * wide.cs);
+            let from = wide.ptr.cast::<T::Memory>().offset(j as isize * wide.cs);
             let mut sums = [[S::splat(0.0); 2]; R];
             for q in (0..whole).step_by(2 * S::W) {
-                let (x, y) = (load(from.add(q)), load(from.add(q + S::W)));
+                let (x, y) = (T::load::<S>(from.add(q)), T::load::<S>(from.add(q + S::W)));
                 for (i, s) in sums.iter_mut().enumerate() {
                     let row = p.narrow.add(i * k + q);
                     s[0] = S::load(row).fma(x, s[0]);
@@ -120,7 +158,7 @@ unsafe fn dots<S: Simd, T: Copy, const R: usize>(
                 let lanes = s[0].add(s[1]).lanes();
                 let mut sum: f32 = lanes[..S::W].iter().sum();
                 for q in whole..k {
-                    sum += *p.narrow.add(i * k + q) * one(*from.add(q));
+                    sum += *p.narrow.add(i * k + q) * T::one(*from.add(q));
                 }
                 *p.out.add(i * cols + j) = sum;
             }
@@ -130,11 +168,7 @@ unsafe fn dots<S: Simd, T: Copy, const R: usize>(
 
 /// The wide operand's rows are contiguous: eight rows at a time are added to the sums.
 #[inline(always)]
-unsafe fn sums<S: Simd, T: Copy, const R: usize>(
-    p: &Packed,
-    load: impl Fn(*const T) -> S,
-    one: impl Fn(T) -> f32,
-) {
+unsafe fn sums<S: Simd, T: Wide, const R: usize>(p: &Packed) {
     const ROWS: usize = 8;
     // SAFETY: the caller's.
     unsafe {
@@ -143,25 +177,35 @@ unsafe fn sums<S: Simd, T: Copy, const R: usize>(
         let whole = cols - cols % S::W;
         for q in (0..k).step_by(ROWS) {
             let n = ROWS.min(k - q);
-            let from: [*const T; ROWS] =
-                std::array::from_fn(|r| wide.ptr.cast::<T>().offset((q + r.min(n - 1)) as isize * wide.rs) as *const T);
+            let from: [*const T::Memory; ROWS] =
+                std::array::from_fn(|r| wide.ptr.cast::<T::Memory>().offset((q + r.min(n - 1)) as isize * wide.rs) as *const T::Memory);
             // Rows beyond the end count nothing.
             let factor = |i: usize, r: usize| if r < n { *p.narrow.add(i * k + q + r) } else { 0.0 };
-            let factors: [[S; ROWS]; R] = std::array::from_fn(|i| std::array::from_fn(|r| S::splat(factor(i, r))));
-            for j in (0..whole).step_by(S::W) {
-                let mut s: [S; R] = std::array::from_fn(|i| S::load(p.out.add(i * cols + j)));
+            let mut factors = [[S::splat(0.0); ROWS]; R];
+            for i in 0..R {
                 for r in 0..ROWS {
-                    let x = load(from[r].add(j));
+                    factors[i][r] = S::splat(factor(i, r));
+                }
+            }
+            for j in (0..whole).step_by(S::W) {
+                let mut s = [S::splat(0.0); R];
+                for i in 0..R {
+                    s[i] = S::load(p.out.add(i * cols + j));
+                }
+                for r in 0..ROWS {
+                    let x = T::load::<S>(from[r].add(j));
                     for i in 0..R {
                         s[i] = x.fma(factors[i][r], s[i]);
                     }
                 }
-                (0..R).for_each(|i| s[i].store(p.out.add(i * cols + j)));
+                for i in 0..R {
+                    s[i].store(p.out.add(i * cols + j));
+                }
             }
             for j in whole..cols {
                 for i in 0..R {
                     let mut s = *p.out.add(i * cols + j);
-                    (0..n).for_each(|r| s += factor(i, r) * one(*from[r].add(j)));
+                    (0..n).for_each(|r| s += factor(i, r) * T::one(*from[r].add(j)));
                     *p.out.add(i * cols + j) = s;
                 }
             }
