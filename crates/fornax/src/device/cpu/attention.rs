@@ -1,10 +1,11 @@
 //! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by block,
 //! so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
 
-use super::exec::{Context, Strided};
+use super::exec::Context;
 use super::matmul::{Block, Target, call_gemm};
 use super::numeric::{self, Number};
 use super::ops::{Slot, Tile, loops};
+use super::strided::Strided;
 use super::threads::{each, with_scratch};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -323,7 +324,8 @@ impl Flash {
     pub fn compile(kernel: &Kernel, body: &Attention) -> Result<Flash> {
         let inputs = Inputs::new(kernel, &body.spec, [&body.q, &body.k, &body.v], body.mask.as_ref())?;
         let missing = || Error::Internal(format!("{}: a result has no memory", kernel.label));
-        let out = body.out.map(|w| kernel.writes.get(w).map(|p| (w, p.dtype)).ok_or_else(missing)).transpose()?;
+        let out =
+            body.out.map(|w| kernel.writes.get(w).map(|p| (w, p.dtype)).ok_or_else(missing)).transpose()?;
         Ok(Flash { inputs, out, lse: body.lse })
     }
 

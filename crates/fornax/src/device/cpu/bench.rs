@@ -117,17 +117,25 @@ fn bench_loops() {
         let b = vec![1f32; N];
         let mut c = vec![1f32; N];
         let ms = best(20, || {
-            c.par_chunks_mut(65536).zip(a.par_chunks(65536)).zip(b.par_chunks(65536)).for_each(|((c, a), b)| {
-                c.iter_mut().zip(a).zip(b).for_each(|((c, a), b)| *c = a + b)
-            })
+            c.par_chunks_mut(65536)
+                .zip(a.par_chunks(65536))
+                .zip(b.par_chunks(65536))
+                .for_each(|((c, a), b)| c.iter_mut().zip(a).zip(b).for_each(|((c, a), b)| *c = a + b))
         });
         println!("plain add: {ms:.3} ms");
         let ms = best(20, || {
-            let s: f32 = a.par_chunks(65536).map(|a| {
-                let mut s = [0f32; 32];
-                for c in a.chunks_exact(32) { for i in 0..32 { s[i] += c[i]; } }
-                s.iter().sum::<f32>()
-            }).sum();
+            let s: f32 = a
+                .par_chunks(65536)
+                .map(|a| {
+                    let mut s = [0f32; 32];
+                    for c in a.chunks_exact(32) {
+                        for i in 0..32 {
+                            s[i] += c[i];
+                        }
+                    }
+                    s.iter().sum::<f32>()
+                })
+                .sum();
             std::hint::black_box(s);
         });
         println!("plain sum: {ms:.3} ms");
@@ -137,7 +145,12 @@ fn bench_loops() {
         let a = m.load(0, f);
         let y = m.reduce(Reduce::Sum, a);
         let v = View::contiguous(&[N]);
-        let k = kernel(&[true], m.program, &[y], vec![seg(&[N], vec![v.clone()], vec![View::contiguous(&[1]).expand(&[N])])]);
+        let k = kernel(
+            &[true],
+            m.program,
+            &[y],
+            vec![seg(&[N], vec![v.clone()], vec![View::contiguous(&[1]).expand(&[N])])],
+        );
         time("sum 16M", &k, &[]);
     }
     if filter("colsum") {
@@ -145,7 +158,12 @@ fn bench_loops() {
         let a = m.load(0, f);
         let y = m.reduce(Reduce::Sum, a);
         let d = [R, 768];
-        let k = kernel(&[true, false], m.program, &[y], vec![seg(&d, vec![View::contiguous(&d)], vec![View::contiguous(&[1, 768]).expand(&d)])]);
+        let k = kernel(
+            &[true, false],
+            m.program,
+            &[y],
+            vec![seg(&d, vec![View::contiguous(&d)], vec![View::contiguous(&[1, 768]).expand(&d)])],
+        );
         time("colsum 4096x768", &k, &[]);
     }
     if filter("gelu") {
@@ -199,7 +217,12 @@ fn bench_loops() {
         let y = m.binary(Binary::Add, y, b);
         let full = View::contiguous(&d);
         let col = View::contiguous(&[1, 768]).expand(&d);
-        let k = kernel(&[false, true], m.program, &[y], vec![seg(&d, vec![full.clone(), col.clone(), col], vec![full])]);
+        let k = kernel(
+            &[false, true],
+            m.program,
+            &[y],
+            vec![seg(&d, vec![full.clone(), col.clone(), col], vec![full])],
+        );
         time("layernorm 4096x768", &k, &[]);
     }
     for d in [[R, 1024], [N / 32768, 50257]] {
@@ -235,7 +258,15 @@ fn bench_loops() {
         let hot = m.cast(hit, f);
         let y = m.binary(Binary::Sub, p, hot);
         let full = View::contiguous(&d);
-        let mut s = seg(&d, vec![full.clone(), View::contiguous(&[B, 1]).expand(&d), View::contiguous(&[1, 50257]).expand(&d)], vec![full, View::contiguous(&[B, 1]).expand(&d)]);
+        let mut s = seg(
+            &d,
+            vec![
+                full.clone(),
+                View::contiguous(&[B, 1]).expand(&d),
+                View::contiguous(&[1, 50257]).expand(&d),
+            ],
+            vec![full, View::contiguous(&[B, 1]).expand(&d)],
+        );
         s.loads[2].source = Source::Index;
         let k = kernel(&[false, true], m.program, &[y, lse], vec![s]);
         time("entropy 512x50257", &k, &[]);
@@ -245,7 +276,8 @@ fn bench_loops() {
         let mut m = Maker::default();
         let x = m.load(0, f);
         let full = View::contiguous(&d);
-        let k = kernel(&[false, false], m.program, &[x], vec![seg(&d, vec![full.permute(&[1, 0])], vec![full])]);
+        let k =
+            kernel(&[false, false], m.program, &[x], vec![seg(&d, vec![full.permute(&[1, 0])], vec![full])]);
         time("transpose 4096", &k, &[]);
     }
 }
@@ -274,11 +306,16 @@ fn matmul_kernel(m: usize, n: usize, k: usize, tb: bool, batch: Option<usize>, b
         reduced: vec![false; dims.len()],
         program: mk.program,
         stores: vec![y],
-        segments: vec![Segment { dims: dims.as_slice().into(), loads, stores: vec![Store { write: 0, view: full.clone() }] }],
+        segments: vec![Segment {
+            dims: dims.as_slice().into(),
+            loads,
+            stores: vec![Store { write: 0, view: full.clone() }],
+        }],
     };
     let shape = |a: usize, c: usize| b.iter().copied().chain([a, c]).collect::<Vec<_>>();
     let order: Vec<usize> = (0..b.len()).chain([b.len() + 1, b.len()]).collect();
-    let right = if tb { View::contiguous(&shape(n, k)).permute(&order) } else { View::contiguous(&shape(k, n)) };
+    let right =
+        if tb { View::contiguous(&shape(n, k)).permute(&order) } else { View::contiguous(&shape(k, n)) };
     bare(
         Body::MatMul(MatMul {
             batch: b.as_slice().into(),

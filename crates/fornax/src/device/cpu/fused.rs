@@ -1,10 +1,11 @@
 //! Compiles and launches loops: all segments' tiles become one flat list of tasks; a long reduction to few
 //! results is cut into parts that are combined in order.
 
+use super::compile;
 use super::exec::{Context, Worker, running_at};
 use super::reduce;
 use super::threads::{Shared, each};
-use super::tile::{self, Program};
+use super::tile::Program;
 use crate::error::Result;
 use crate::kernel::{Kernel, Loop};
 use std::ops::Range;
@@ -35,7 +36,7 @@ impl Fused {
         let mut this = Fused { segments: vec![], tasks: vec![], split: vec![], inline: false };
         let mut all = 0;
         for (s, segment) in body.segments.iter().enumerate() {
-            let program = tile::compile(kernel, body, segment, None)?;
+            let program = compile::compile(kernel, body, segment, None)?;
             let steps: usize = program.passes.iter().map(|p| p.len() + 1).sum();
             let work = crate::view::numel(&segment.dims).saturating_mul(steps);
             all += work;
@@ -54,8 +55,13 @@ impl Fused {
             }
             this.segments.push(program);
         }
-        this.inline = all <= INLINE;
+        this.inline = all <= INLINE && this.split.is_empty();
         Ok(this)
+    }
+
+    /// Whether one thread does it all.
+    pub fn is_small(&self) -> bool {
+        self.inline
     }
 
     pub fn launch(&self, context: &Context) {
@@ -115,7 +121,8 @@ fn launch_split(program: &Program, parts: &[Range<usize>], context: &Context) {
                     if a.pass == pass {
                         let n = program.kept_room();
                         let into = running_at(program, from.at((tile * bytes) as isize), k);
-                        let new = running_at(program, to.at(((tile * parts.len() + part) * bytes) as isize), k);
+                        let new =
+                            running_at(program, to.at(((tile * parts.len() + part) * bytes) as isize), k);
                         // SAFETY: both pieces have room for the kept extent of a full tile; lanes beyond a
                         // partial tile hold numbers that nobody reads.
                         unsafe { reduce::merge(a.op, a.dtype, into, new, n, part == 0) };

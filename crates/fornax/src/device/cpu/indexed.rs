@@ -1,8 +1,9 @@
 //! Scatter-add, sort and running sums: kernels that move along one axis of a strided operand.
 
-use super::exec::{Context, Strided};
+use super::exec::Context;
 use super::numeric::{Number, register, with_register};
 use super::ops::{Slot, loops};
+use super::strided::Strided;
 use super::threads::{Shared, each, with_scratch};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -54,7 +55,8 @@ impl Lines {
         }
         let (mut lo, mut hi) = (0, n);
         if let Some(mask) = &v.mask {
-            let hidden = (0..coord.len()).any(|i| i != self.axis && !(mask[i].0..mask[i].1).contains(&coord[i]));
+            let hidden =
+                (0..coord.len()).any(|i| i != self.axis && !(mask[i].0..mask[i].1).contains(&coord[i]));
             (lo, hi) = if hidden { (0, 0) } else { mask[self.axis] };
             // SAFETY: the buffer holds a line.
             unsafe { std::ptr::write_bytes(to, 0, n * size) };
@@ -140,7 +142,9 @@ impl Running {
     pub fn compile(kernel: &Kernel, body: &Scan) -> Result<Running> {
         let lines = Lines::new(kernel, &body.value, body.axis)?;
         match kernel.writes.first() {
-            Some(port) if register(port.dtype) == register(lines.dtype) => Ok(Running { lines, dtype: port.dtype }),
+            Some(port) if register(port.dtype) == register(lines.dtype) => {
+                Ok(Running { lines, dtype: port.dtype })
+            }
             _ => Err(Error::Internal(format!("{}: a running sum of another type", kernel.label))),
         }
     }

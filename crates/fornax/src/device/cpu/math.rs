@@ -2,6 +2,9 @@
 //! true value, right at zeros, infinities, NaN and denormals. The coefficients were fitted for these intervals by
 //! weighted least squares driven towards the minimax solution.
 
+// Coefficients are written as they were fitted.
+#![allow(clippy::excessive_precision, clippy::approx_constant)]
+
 use super::simd::Simd;
 use std::f32::consts::{LN_2, LOG2_E};
 
@@ -341,7 +344,10 @@ mod tests {
                 let y = f(x);
                 let expected = t as f32;
                 if expected.is_nan() || expected.is_infinite() {
-                    assert!(y.to_bits() == expected.to_bits() || (y.is_nan() && expected.is_nan()), "{x}: {y}");
+                    assert!(
+                        y.to_bits() == expected.to_bits() || (y.is_nan() && expected.is_nan()),
+                        "{x}: {y}"
+                    );
                     continue;
                 }
                 let ulp = (expected.abs().max(f32::MIN_POSITIVE) as f64) * f32::EPSILON as f64;

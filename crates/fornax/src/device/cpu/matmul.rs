@@ -2,13 +2,15 @@
 //! rows, or a plain loop for integers) straight into the result's memory where that can be, followed by the
 //! epilogue on the block while it is in the cache.
 
-use super::exec::{Context, Strided, Worker};
+use super::compile::{self, Epilogue};
+use super::exec::{Context, Worker};
 use super::fused::INLINE;
 use super::numeric::{self, Number, register, with_register};
 use super::ops::{Slot, Tile, loops};
 use super::rows::{FewRows, few_rows};
+use super::strided::Strided;
 use super::threads::{Shared, each, with_scratch};
-use super::tile::{self, Epilogue, Program};
+use super::tile::Program;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::{Inst, Kernel, MatMul, Matrix, Source};
@@ -105,9 +107,12 @@ impl Product {
             side.view.shape.ends_with(&[r, c]) && side.view.shape.len() == body.batch.len() + 2
         };
         let segment = body.epilogue.segments.first();
-        let (true, true, Some(segment), true) =
-            (fits(&left, body.m, body.k), fits(&right, body.k, body.n), segment, register(right.dtype) == dtype)
-        else {
+        let (true, true, Some(segment), true) = (
+            fits(&left, body.m, body.k),
+            fits(&right, body.k, body.n),
+            segment,
+            register(right.dtype) == dtype,
+        ) else {
             return Err(Error::Internal(format!("{}: operands that do not fit", kernel.label)));
         };
         // The product may go to the memory of a store of its type that is nobody's operand; best one that
@@ -135,7 +140,8 @@ impl Product {
         if few && register(dtype) == DType::F32 {
             // Little arithmetic, much memory: about 256 KiB of it for each task.
             let strip = (65536 / body.k).max(32);
-            block = if body.m <= FEW { (body.m, strip.min(body.n), 1) } else { (strip.min(body.m), body.n, 1) };
+            block =
+                if body.m <= FEW { (body.m, strip.min(body.n), 1) } else { (strip.min(body.m), body.n, 1) };
             block.2 = (65536 / body.k / body.m.max(body.n)).max(1);
         }
         let mut epilogue = body.epilogue.clone();
@@ -160,7 +166,7 @@ impl Product {
             true => None,
             false => {
                 let how = Epilogue { product_in };
-                Some(tile::compile(kernel, &epilogue, &epilogue.segments[0], Some(how))?)
+                Some(compile::compile(kernel, &epilogue, &epilogue.segments[0], Some(how))?)
             }
         };
         Ok(Product {
@@ -177,6 +183,12 @@ impl Product {
         })
     }
 
+    /// Whether one thread does it all.
+    pub fn is_small(&self) -> bool {
+        let results = self.batch.iter().product::<usize>().saturating_mul(self.m * self.n);
+        results.saturating_mul(self.k + 8) <= 4 * INLINE
+    }
+
     pub fn launch(&self, context: &Context) {
         let batches: usize = self.batch.iter().product();
         let (bm, bn, items) = self.block;
@@ -190,7 +202,7 @@ impl Product {
                 self.run_block(context, batch, (m0, m1), (n0, n1));
             }
         };
-        if batches * self.m * self.n * (self.k + 8) <= 4 * INLINE {
+        if self.is_small() {
             (0..tasks * rows * cols).for_each(run);
         } else {
             each(tasks * rows * cols, run);
@@ -209,8 +221,7 @@ impl Product {
             Some((write, view)) => {
                 let rank = view.strides.len();
                 let (rs, cs) = (view.strides[rank - 2], view.strides[rank - 1]);
-                let offset =
-                    batch_offset(view, &self.batch, batch) + m.0 as isize * rs + n.0 as isize * cs;
+                let offset = batch_offset(view, &self.batch, batch) + m.0 as isize * rs + n.0 as isize * cs;
                 let memory = context.writes[*write];
                 let to = Target { ptr: memory.wrapping_offset(offset * size as isize), rs, cs };
                 self.multiply(context, batch, m, n, to);
@@ -232,7 +243,11 @@ impl Product {
         let corner = |side: &Side, row: usize, col: usize| {
             let (rs, cs) = side.strides();
             let offset = batch_offset(&side.view, &self.batch, batch) + row as isize * rs + col as isize * cs;
-            Block { ptr: context.reads[side.read].wrapping_offset(offset * side.memory.size() as isize), rs, cs }
+            Block {
+                ptr: context.reads[side.read].wrapping_offset(offset * side.memory.size() as isize),
+                rs,
+                cs,
+            }
         };
         let (a, b) = (corner(&self.left, m.0, 0), corner(&self.right, 0, n.0));
         if self.dtype == DType::F32 && self.m <= FEW && self.right.memory == self.right.dtype {

@@ -1,12 +1,17 @@
 //! The CPU device: kernels become block programs that run a tile at a time through SIMD loops, on all threads.
 //!
-//! The way of a loop: `space` lays out the axes, `tile` compiles a segment, `fused` cuts it into tasks, `exec`
-//! walks the tiles, and `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with
+//! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of `tile`,
+//! `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with
 //! the functions of `math`.
+
+// Lanes, rows and axes of several arrays are walked together, by index.
+#![allow(clippy::needless_range_loop)]
 
 mod attention;
 #[cfg(test)]
 mod bench;
+mod compile;
+mod emit;
 mod exec;
 mod fused;
 mod indexed;
@@ -19,7 +24,10 @@ mod reduce;
 mod reference;
 mod rows;
 mod simd;
+#[cfg(target_arch = "x86_64")]
+mod simd_x86;
 mod space;
+mod strided;
 #[cfg(test)]
 mod test_matmul;
 #[cfg(test)]
@@ -132,17 +140,27 @@ impl Backend for Cpu {
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
         Ok(Box::new(match &kernel.body {
             Body::Loop(body) => Compiled::Loop(Fused::compile(kernel, body)?),
-            Body::MatMul(body) => Compiled::MatMul(Product::compile(kernel, body)?),
-            Body::Attention(body) => Compiled::Attention(Flash::compile(kernel, body)?),
-            Body::AttentionGrad(body) => Compiled::AttentionGrad(FlashGrad::compile(kernel, body)?),
-            Body::ScatterAdd(body) => Compiled::ScatterAdd(Scattered::compile(kernel, body)?),
+            Body::MatMul(body) => Compiled::MatMul(Box::new(Product::compile(kernel, body)?)),
+            Body::Attention(body) => Compiled::Attention(Box::new(Flash::compile(kernel, body)?)),
+            Body::AttentionGrad(body) => Compiled::AttentionGrad(Box::new(FlashGrad::compile(kernel, body)?)),
+            Body::ScatterAdd(body) => Compiled::ScatterAdd(Box::new(Scattered::compile(kernel, body)?)),
             Body::Sort(body) => Compiled::Sort(Sorted::compile(kernel, body)?),
             Body::Scan(body) => Compiled::Scan(Running::compile(kernel, body)?),
         }))
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
-        batch.iter().try_for_each(run)
+        // Waking the threads takes longer than a small kernel.
+        let small = |launch: &Launch<'_>| match (launch.pipeline as &dyn Any).downcast_ref() {
+            Some(Compiled::Loop(fused)) => fused.is_small(),
+            Some(Compiled::MatMul(product)) => product.is_small(),
+            _ => false,
+        };
+        if batch.iter().all(small) {
+            batch.iter().try_for_each(run)
+        } else {
+            threads::among(|| batch.iter().try_for_each(run))
+        }
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -153,10 +171,10 @@ impl Backend for Cpu {
 /// A kernel as the CPU runs it.
 enum Compiled {
     Loop(Fused),
-    MatMul(Product),
-    Attention(Flash),
-    AttentionGrad(FlashGrad),
-    ScatterAdd(Scattered),
+    MatMul(Box<Product>),
+    Attention(Box<Flash>),
+    AttentionGrad(Box<FlashGrad>),
+    ScatterAdd(Box<Scattered>),
     Sort(Sorted),
     Scan(Running),
 }

@@ -14,7 +14,6 @@ pub(super) fn register(dtype: DType) -> DType {
 /// A type that a tile can hold.
 pub(super) trait Number: Copy + PartialOrd + Default + Send + Sync + 'static {
     const LOWEST: Self;
-    const HIGHEST: Self;
     const ONE: Self;
     fn is_nan(self) -> bool;
     fn add(self, o: Self) -> Self;
@@ -77,7 +76,6 @@ macro_rules! float {
     ($t:ty) => {
         impl Number for $t {
             const LOWEST: Self = <$t>::NEG_INFINITY;
-            const HIGHEST: Self = <$t>::INFINITY;
             const ONE: Self = 1.0;
             #[inline(always)]
             fn is_nan(self) -> bool {
@@ -124,7 +122,6 @@ macro_rules! integer {
     ($t:ty) => {
         impl Number for $t {
             const LOWEST: Self = <$t>::MIN;
-            const HIGHEST: Self = <$t>::MAX;
             const ONE: Self = 1;
             #[inline(always)]
             fn is_nan(self) -> bool {

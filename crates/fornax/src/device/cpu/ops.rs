@@ -86,26 +86,25 @@ impl<T: Copy> Row<T> {
         }
     }
 
+    /// Where the first vector lies. The position is a variable of the loop: kept here, it would live in memory.
     #[inline(always)]
-    pub fn begin(&mut self) {
-        if self.step == 0 {
-            self.at = self.spread.as_ptr();
-        }
+    pub fn start(&self) -> *const T {
+        if self.step == 0 { self.spread.as_ptr() } else { self.at }
     }
 
-    /// The pointer of this step; moves on to the next.
+    /// The position of this vector; moves on to the next.
     #[inline(always)]
-    pub fn next(&mut self) -> *const T {
-        let at = self.at;
-        self.at = at.wrapping_add(self.step);
+    pub fn next(&self, position: &mut *const T) -> *const T {
+        let at = *position;
+        *position = at.wrapping_add(self.step);
         at
     }
 
     /// The last `n` elements, padded, where they may be read as a whole vector.
     #[inline(always)]
-    pub unsafe fn part(&mut self, n: usize) -> *const T {
+    pub unsafe fn part(&mut self, position: *const T, n: usize) -> *const T {
         if self.step != 0 {
-            unsafe { std::ptr::copy_nonoverlapping(self.at, self.spread.as_mut_ptr(), n) };
+            unsafe { std::ptr::copy_nonoverlapping(position, self.spread.as_mut_ptr(), n) };
         }
         self.spread.as_ptr()
     }
@@ -240,14 +239,14 @@ unsafe fn map1<S: Simd, F: Op1>(t: &Tile) {
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
             let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
+            let mut pa = a.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                F::apply(S::load(a.next())).store(dst.add(i));
+                F::apply(S::load(a.next(&mut pa))).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
-                F::apply(S::load(a.part(t.cols - i))).store_part(dst.add(i), t.cols - i);
+                F::apply(S::load(a.part(pa, t.cols - i))).store_part(dst.add(i), t.cols - i);
             }
         }
     }
@@ -260,16 +259,16 @@ unsafe fn map2<S: Simd, F: Op2>(t: &Tile) {
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
             let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            a.begin();
-            b.begin();
+            let mut pa = a.start();
+            let mut pb = b.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                F::apply(S::load(a.next()), S::load(b.next())).store(dst.add(i));
+                F::apply(S::load(a.next(&mut pa)), S::load(b.next(&mut pb))).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                F::apply(S::load(a.part(n)), S::load(b.part(n))).store_part(dst.add(i), n);
+                F::apply(S::load(a.part(pa, n)), S::load(b.part(pb, n))).store_part(dst.add(i), n);
             }
         }
     }
@@ -283,17 +282,20 @@ unsafe fn multiply_add<S: Simd>(t: &Tile) {
             let dst: *mut f32 = t.dst.row(row);
             let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
             let mut c = Row::<f32>::new::<S>(&t.c, row);
-            a.begin();
-            b.begin();
-            c.begin();
+            let mut pa = a.start();
+            let mut pb = b.start();
+            let mut pc = c.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                S::load(a.next()).mul(S::load(b.next())).add(S::load(c.next())).store(dst.add(i));
+                S::load(a.next(&mut pa))
+                    .mul(S::load(b.next(&mut pb)))
+                    .add(S::load(c.next(&mut pc)))
+                    .store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                let (a, b, c) = (S::load(a.part(n)), S::load(b.part(n)), S::load(c.part(n)));
+                let (a, b, c) = (S::load(a.part(pa, n)), S::load(b.part(pb, n)), S::load(c.part(pc, n)));
                 a.mul(b).add(c).store_part(dst.add(i), n);
             }
         }
@@ -307,17 +309,17 @@ unsafe fn compare2<S: Simd, F: Test>(t: &Tile) {
         for row in 0..t.rows {
             let dst: *mut u8 = t.dst.row(row);
             let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            a.begin();
-            b.begin();
+            let mut pa = a.start();
+            let mut pb = b.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                S::store_mask(F::apply(S::load(a.next()), S::load(b.next())), dst.add(i));
+                S::store_mask(F::apply(S::load(a.next(&mut pa)), S::load(b.next(&mut pb))), dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let mut bytes = [0u8; 16];
-                S::store_mask(F::apply(S::load(a.part(n)), S::load(b.part(n))), bytes.as_mut_ptr());
+                S::store_mask(F::apply(S::load(a.part(pa, n)), S::load(b.part(pb, n))), bytes.as_mut_ptr());
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(i), n);
             }
         }
@@ -332,18 +334,19 @@ unsafe fn choose<S: Simd>(t: &Tile) {
             let dst: *mut f32 = t.dst.row(row);
             let mut m = Row::<u8>::new::<S>(&t.a, row);
             let (mut b, mut c) = (Row::<f32>::new::<S>(&t.b, row), Row::<f32>::new::<S>(&t.c, row));
-            m.begin();
-            b.begin();
-            c.begin();
+            let mut pm = m.start();
+            let mut pb = b.start();
+            let mut pc = c.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                S::select(S::load_mask(m.next()), S::load(b.next()), S::load(c.next())).store(dst.add(i));
+                S::select(S::load_mask(m.next(&mut pm)), S::load(b.next(&mut pb)), S::load(c.next(&mut pc)))
+                    .store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                let (b, c) = (S::load(b.part(n)), S::load(c.part(n)));
-                S::select(S::load_mask(m.part(n)), b, c).store_part(dst.add(i), n);
+                let (b, c) = (S::load(b.part(pb, n)), S::load(c.part(pc, n)));
+                S::select(S::load_mask(m.part(pm, n)), b, c).store_part(dst.add(i), n);
             }
         }
     }
@@ -454,15 +457,15 @@ unsafe fn narrow<S: Simd, H: Half>(t: &Tile) {
         for row in 0..t.rows {
             let dst: *mut u16 = t.dst.row(row);
             let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
+            let mut pa = a.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                H::store(S::load(a.next()), dst.add(i));
+                H::store(S::load(a.next(&mut pa)), dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let mut bits = [0u16; 16];
-                H::store(S::load(a.part(t.cols - i)), bits.as_mut_ptr());
+                H::store(S::load(a.part(pa, t.cols - i)), bits.as_mut_ptr());
                 std::ptr::copy_nonoverlapping(bits.as_ptr(), dst.add(i), t.cols - i);
             }
         }
@@ -475,14 +478,14 @@ unsafe fn widen<S: Simd, H: Half>(t: &Tile) {
         for row in 0..t.rows {
             let dst: *mut f32 = t.dst.row(row);
             let mut a = Row::<u16>::new::<S>(&t.a, row);
-            a.begin();
+            let mut pa = a.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                H::load::<S>(a.next()).store(dst.add(i));
+                H::load::<S>(a.next(&mut pa)).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
-                H::load::<S>(a.part(t.cols - i)).store_part(dst.add(i), t.cols - i);
+                H::load::<S>(a.part(pa, t.cols - i)).store_part(dst.add(i), t.cols - i);
             }
         }
     }

@@ -13,9 +13,7 @@ use crate::graph::Reduce;
 pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
         match (op, columns) {
-            (Reduce::Sum, true) if t.b.ptr.is_null() => {
-                fold_row::<S, Add>(t, 0.0, |a, b| a + b)
-            }
+            (Reduce::Sum, true) if t.b.ptr.is_null() => fold_row::<S, Add>(t, 0.0, |a, b| a + b),
             (Reduce::Sum, true) => dot_rows::<S>(t),
             (Reduce::Prod, true) => fold_row::<S, Mul>(t, 1.0, |a, b| a * b),
             (Reduce::Max, true) => fold_row::<S, Max>(t, f32::NEG_INFINITY, larger),
@@ -43,22 +41,22 @@ unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32)
     unsafe {
         for row in 0..t.rows {
             let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
+            let mut pa = a.start();
             let mut s = [S::splat(unit); 4];
             let mut i = 0;
             while i + 4 * S::W <= t.cols {
                 for s in &mut s {
-                    *s = F::apply(*s, S::load(a.next()));
+                    *s = F::apply(*s, S::load(a.next(&mut pa)));
                 }
                 i += 4 * S::W;
             }
             while i + S::W <= t.cols {
-                s[0] = F::apply(s[0], S::load(a.next()));
+                s[0] = F::apply(s[0], S::load(a.next(&mut pa)));
                 i += S::W;
             }
             let mut rest = unit;
             if i < t.cols {
-                let part = a.part(t.cols - i);
+                let part = a.part(pa, t.cols - i);
                 (0..t.cols - i).for_each(|j| rest = join(rest, *part.add(j)));
             }
             let all = F::apply(F::apply(s[0], s[1]), F::apply(s[2], s[3]));
@@ -86,23 +84,23 @@ unsafe fn dot_rows<S: Simd>(t: &Tile) {
     unsafe {
         for row in 0..t.rows {
             let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            a.begin();
-            b.begin();
+            let mut pa = a.start();
+            let mut pb = b.start();
             let mut s = [S::splat(0.0); 4];
             let mut i = 0;
             while i + 4 * S::W <= t.cols {
                 for s in &mut s {
-                    *s = S::load(a.next()).fma(S::load(b.next()), *s);
+                    *s = S::load(a.next(&mut pa)).fma(S::load(b.next(&mut pb)), *s);
                 }
                 i += 4 * S::W;
             }
             while i + S::W <= t.cols {
-                s[0] = S::load(a.next()).fma(S::load(b.next()), s[0]);
+                s[0] = S::load(a.next(&mut pa)).fma(S::load(b.next(&mut pb)), s[0]);
                 i += S::W;
             }
             let mut rest = 0.0;
             if i < t.cols {
-                let (x, y) = (a.part(t.cols - i), b.part(t.cols - i));
+                let (x, y) = (a.part(pa, t.cols - i), b.part(pb, t.cols - i));
                 (0..t.cols - i).for_each(|j| rest += *x.add(j) * *y.add(j));
             }
             let all = s[0].add(s[1]).add(s[2].add(s[3]));
@@ -205,19 +203,19 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                 Row::<f32>::new::<S>(&t.a, row),
                 Row::<f32>::new::<S>(if product { &t.b } else { &t.a }, row),
             );
-            a.begin();
-            b.begin();
+            let mut pa = a.start();
+            let mut pb = b.start();
             let mut i = 0;
             while i + S::W <= t.cols {
                 let old = if row == 0 { S::splat(0.0) } else { S::load(dst.add(i)) };
-                let (x, y) = (S::load(a.next()), S::load(b.next()));
+                let (x, y) = (S::load(a.next(&mut pa)), S::load(b.next(&mut pb)));
                 (if product { x.fma(y, old) } else { x.add(old) }).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let old = if row == 0 { S::splat(0.0) } else { S::load_part(dst.add(i), n) };
-                let (x, y) = (S::load(a.part(n)), S::load(b.part(n)));
+                let (x, y) = (S::load(a.part(pa, n)), S::load(b.part(pb, n)));
                 (if product { x.fma(y, old) } else { x.add(old) }).store_part(dst.add(i), n);
             }
             row += 1;
@@ -231,17 +229,18 @@ unsafe fn fold_columns<S: Simd, F: Op2>(t: &Tile) {
         let dst: *mut f32 = t.dst.ptr.cast();
         for row in 0..t.rows {
             let mut a = Row::<f32>::new::<S>(&t.a, row);
-            a.begin();
+            let mut pa = a.start();
             let mut i = 0;
             while i + S::W <= t.cols {
-                let x = S::load(a.next());
+                let x = S::load(a.next(&mut pa));
                 (if row == 0 { x } else { F::apply(S::load(dst.add(i)), x) }).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
-                let x = S::load(a.part(n));
-                (if row == 0 { x } else { F::apply(S::load_part(dst.add(i), n), x) }).store_part(dst.add(i), n);
+                let x = S::load(a.part(pa, n));
+                (if row == 0 { x } else { F::apply(S::load_part(dst.add(i), n), x) })
+                    .store_part(dst.add(i), n);
             }
         }
     }

@@ -151,7 +151,8 @@ fn binary(op: Binary, a: Number, b: Number) -> Number {
 fn beats(op: Reduce, new: Number, old: Number) -> bool {
     match (new, old) {
         (F(n), F(o)) => {
-            !o.is_nan() && (n.is_nan() || if matches!(op, Reduce::Max | Reduce::ArgMax) { n > o } else { n < o })
+            !o.is_nan()
+                && (n.is_nan() || if matches!(op, Reduce::Max | Reduce::ArgMax) { n > o } else { n < o })
         }
         _ if matches!(op, Reduce::Max | Reduce::ArgMax) => new.i() > old.i(),
         _ => new.i() < old.i(),
@@ -256,7 +257,13 @@ impl Evaluator<'_> {
 }
 
 /// Runs a loop over memories of bytes.
-pub(super) fn evaluate(kernel: &Kernel, body: &Loop, reads: &[Vec<u8>], writes: &mut [Vec<u8>], args: &[Scalar]) {
+pub(super) fn evaluate(
+    kernel: &Kernel,
+    body: &Loop,
+    reads: &[Vec<u8>],
+    writes: &mut [Vec<u8>],
+    args: &[Scalar],
+) {
     for segment in &body.segments {
         let kept_dims: Vec<usize> =
             segment.dims.iter().zip(&body.reduced).map(|(&n, &r)| if r { 1 } else { n }).collect();

@@ -128,7 +128,8 @@ unsafe fn by_layout<S: Simd, T: Wide>(p: &Packed) {
             for i in 0..rows {
                 for j in 0..cols {
                     let from = wide.ptr.cast::<T::Memory>().offset(j as isize * wide.cs);
-                    let terms = (0..k).map(|q| *p.narrow.add(i * k + q) * T::one(*from.offset(q as isize * wide.rs)));
+                    let terms =
+                        (0..k).map(|q| *p.narrow.add(i * k + q) * T::one(*from.offset(q as isize * wide.rs)));
                     *p.out.add(i * cols + j) = terms.sum();
                 }
             }
@@ -177,8 +178,9 @@ unsafe fn sums<S: Simd, T: Wide, const R: usize>(p: &Packed) {
         let whole = cols - cols % S::W;
         for q in (0..k).step_by(ROWS) {
             let n = ROWS.min(k - q);
-            let from: [*const T::Memory; ROWS] =
-                std::array::from_fn(|r| wide.ptr.cast::<T::Memory>().offset((q + r.min(n - 1)) as isize * wide.rs) as *const T::Memory);
+            let from: [*const T::Memory; ROWS] = std::array::from_fn(|r| {
+                wide.ptr.cast::<T::Memory>().offset((q + r.min(n - 1)) as isize * wide.rs) as *const T::Memory
+            });
             // Rows beyond the end count nothing.
             let factor = |i: usize, r: usize| if r < n { *p.narrow.add(i * k + q + r) } else { 0.0 };
             let mut factors = [[S::splat(0.0); ROWS]; R];

@@ -32,8 +32,9 @@ fn run(case: &Case, what: &str) {
     let mut loads = vec![Load { source: Source::Product, view: full.clone() }];
     let mut stores = vec![(product, full.clone())];
     let end = |v: &View| {
-        (v.offset + v.strides.iter().zip(&v.shape).map(|(&s, &n)| s.max(0) * (n as isize - 1)).sum::<isize>() + 1)
-            as usize
+        (v.offset
+            + v.strides.iter().zip(&v.shape).map(|(&s, &n)| s.max(0) * (n as isize - 1)).sum::<isize>()
+            + 1) as usize
     };
     let mut reads = vec![
         Port { dtype: case.memory, len: end(&case.left) },
@@ -50,7 +51,11 @@ fn run(case: &Case, what: &str) {
             let sum = maker.binary(Binary::Add, product, bias);
             let act = maker.unary(Unary::Tanh, sum);
             let out = maker.binary(Binary::Mul, act, sum);
-            stores = if case.epilogue == 1 { vec![(out, full)] } else { vec![(out, full.clone()), (product, full)] };
+            stores = if case.epilogue == 1 {
+                vec![(out, full)]
+            } else {
+                vec![(out, full.clone()), (product, full)]
+            };
         }
         3 => {
             let half = maker.cast(product, DType::F16);
@@ -80,7 +85,11 @@ fn run(case: &Case, what: &str) {
     let segment = Segment {
         dims: dims.as_slice().into(),
         loads,
-        stores: stores.iter().enumerate().map(|(write, (_, view))| Store { write, view: view.clone() }).collect(),
+        stores: stores
+            .iter()
+            .enumerate()
+            .map(|(write, (_, view))| Store { write, view: view.clone() })
+            .collect(),
     };
     let epilogue = Loop {
         reduced: vec![false; dims.len()],
@@ -160,8 +169,16 @@ fn sides(batch: &[usize], m: usize, n: usize, k: usize, how: usize) -> (View, Vi
 
 #[test]
 fn products_of_every_layout_and_odd_size() {
-    for (m, n, k) in [(1, 1, 1), (1, 70, 33), (3, 129, 65), (70, 2, 40), (4, 4, 4), (5, 7, 9), (65, 66, 67), (130, 20, 300)]
-    {
+    for (m, n, k) in [
+        (1, 1, 1),
+        (1, 70, 33),
+        (3, 129, 65),
+        (70, 2, 40),
+        (4, 4, 4),
+        (5, 7, 9),
+        (65, 66, 67),
+        (130, 20, 300),
+    ] {
         for how in 0..4 {
             let (left, right) = sides(&[], m, n, k, how);
             for epilogue in 0..6 {
@@ -227,7 +244,9 @@ fn batches_broadcasts_and_strided_operands() {
 
 #[test]
 fn large_products_are_cut_into_blocks() {
-    for (m, n, k, epilogue) in [(300, 500, 200, 1), (260, 130, 1000, 3), (700, 300, 128, 5), (2, 3000, 700, 1)] {
+    for (m, n, k, epilogue) in
+        [(300, 500, 200, 1), (260, 130, 1000, 3), (700, 300, 128, 5), (2, 3000, 700, 1)]
+    {
         for how in [0, 3] {
             let (left, right) = sides(&[], m, n, k, how);
             let (memory, dtype) = (DType::F32, DType::F32);

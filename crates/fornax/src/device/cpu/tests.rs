@@ -82,12 +82,18 @@ impl Maker {
 }
 
 /// A kernel of one loop.
-pub(super) fn kernel(reduced: &[bool], program: Vec<Instr>, stores: &[Val], segments: Vec<Segment>) -> Kernel {
+pub(super) fn kernel(
+    reduced: &[bool],
+    program: Vec<Instr>,
+    stores: &[Val],
+    segments: Vec<Segment>,
+) -> Kernel {
     // Ports are as large as the views need.
     let mut reads: Vec<Port> = vec![];
     let mut writes: Vec<Port> = vec![];
     let end = |view: &View| {
-        let far: isize = view.strides.iter().zip(&view.shape).map(|(&s, &n)| s.max(0) * (n as isize - 1)).sum();
+        let far: isize =
+            view.strides.iter().zip(&view.shape).map(|(&s, &n)| s.max(0) * (n as isize - 1)).sum();
         (view.offset + far + 1).max(1) as usize
     };
     for segment in &segments {
@@ -230,8 +236,8 @@ const SIZES: [usize; 12] = [1, 2, 3, 7, 16, 31, 33, 64, 257, 2048, 2049, 5000];
 fn every_unary_function_of_every_dtype() {
     use Unary::*;
     let all = [
-        Neg, Abs, Sign, Recip, Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log1p, Sin, Cos, Tan, Asin, Acos, Atan,
-        Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Trunc,
+        Neg, Abs, Sign, Recip, Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log1p, Sin, Cos, Tan, Asin, Acos,
+        Atan, Sinh, Cosh, Tanh, Erf, Floor, Ceil, Round, Trunc,
     ];
     for op in all {
         for dtype in [DType::F32, DType::F16, DType::BF16, DType::F64, DType::I32, DType::I64, DType::U32] {
@@ -253,7 +259,8 @@ fn every_unary_function_of_every_dtype() {
     let a = m.load(0, DType::Bool);
     let y = m.unary(Not, a);
     let view = View::contiguous(&[77]);
-    let k = kernel(&[false], m.program, &[y], vec![segment(&[77], vec![memory(0, view.clone())], vec![view])]);
+    let k =
+        kernel(&[false], m.program, &[y], vec![segment(&[77], vec![memory(0, view.clone())], vec![view])]);
     check(&k, &[], 1, "not");
 }
 
@@ -522,18 +529,22 @@ fn nan_wins() {
         let k = kernel(&[true], m.program, &all, vec![s]);
         let out = launch(&k, &[bytemuck::cast_slice(&values).to_vec()], &[]).unwrap();
         assert!(get(DType::F32, &out[0], 0).f().is_nan() && get(DType::F32, &out[1], 0).f().is_nan());
-        assert_eq!((get(DType::I64, &out[2], 0).i(), get(DType::I64, &out[3], 0).i()), (at as i64, at as i64));
+        assert_eq!(
+            (get(DType::I64, &out[2], 0).i(), get(DType::I64, &out[3], 0).i()),
+            (at as i64, at as i64)
+        );
     }
 }
 
 #[test]
 fn reductions_of_every_dtype() {
     for dtype in [DType::F64, DType::I32, DType::I64, DType::U32, DType::U8, DType::F16, DType::BF16] {
-        for (dims, reduced) in [([7, 50], [false, true]), ([50, 7], [true, false]), ([2, 9000], [false, true])] {
+        for (dims, reduced) in
+            [([7, 50], [false, true]), ([50, 7], [true, false]), ([2, 9000], [false, true])]
+        {
             let mut m = Maker::default();
             let x = m.load(0, dtype);
             let ops = [Reduce::Sum, Reduce::Prod, Reduce::Max, Reduce::Min, Reduce::ArgMax, Reduce::ArgMin];
-            let ops = if dtype.is_float() { &ops[..] } else { &ops[..] };
             let stores: Vec<Val> = ops
                 .iter()
                 .filter(|&&op| !(dtype.is_float() && op == Reduce::Prod))
@@ -604,11 +615,8 @@ fn gathers_rows_and_elements_and_reports_what_is_outside() {
     let (n, width) = (700, 33);
     let mut m = Maker::default();
     let index = m.load(0, DType::I64);
-    let row = m.push(
-        Inst::Gather { load: 1, index, stride: width as isize, len: 50 },
-        DType::F32,
-        Level::Element,
-    );
+    let row =
+        m.push(Inst::Gather { load: 1, index, stride: width as isize, len: 50 }, DType::F32, Level::Element);
     let column = m.load(2, DType::I64);
     let one = m.push(Inst::Gather { load: 3, index: column, stride: 1, len: 20 }, DType::F16, Level::Element);
     let dims = [n, width];
@@ -616,7 +624,15 @@ fn gathers_rows_and_elements_and_reports_what_is_outside() {
         memory(0, View::contiguous(&[n, 1]).expand(&dims)),
         memory(1, View::contiguous(&[1, width]).expand(&dims)),
         memory(2, View::contiguous(&dims)),
-        memory(3, View { shape: dims.as_slice().into(), strides: smallvec::smallvec![20, 0], offset: 0, mask: None }),
+        memory(
+            3,
+            View {
+                shape: dims.as_slice().into(),
+                strides: smallvec::smallvec![20, 0],
+                offset: 0,
+                mask: None,
+            },
+        ),
     ];
     let full = View::contiguous(&dims);
     let s = segment(&dims, loads, vec![full.clone(), full]);

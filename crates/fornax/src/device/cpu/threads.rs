@@ -21,12 +21,16 @@ pub(super) fn each(n: usize, f: impl Fn(usize) + Send + Sync) {
     (0..n).for_each(f);
 }
 
-/// How many threads there are. Only for choices that do not change results.
-pub(super) fn count() -> usize {
-    #[cfg(not(target_family = "wasm"))]
-    return rayon::current_num_threads();
-    #[cfg(target_family = "wasm")]
-    return 1;
+/// Runs `f` among the threads, so that what it hands to [`each`] finds them awake.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn among<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    if rayon::current_thread_index().is_some() { f() } else { rayon::scope(|_| f()) }
+}
+
+/// Runs `f`.
+#[cfg(target_family = "wasm")]
+pub(super) fn among<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+    f()
 }
 
 /// Memory of a thread, aligned to cache lines, that grows to the largest need.

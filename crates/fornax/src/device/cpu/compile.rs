@@ -1,0 +1,284 @@
+//! Compiles one segment of a loop: levels, passes, the tile's size, how values differ inside it, and what is
+//! computed inside its only user. `emit` then writes the steps.
+
+use super::numeric::register;
+use super::space::{Class, Space};
+use super::tile::{Accumulator, Operand, Program};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{Binary, Reduce, Unary};
+use crate::kernel::{Inst, Kernel, Level, Loop, Segment, Source, Val};
+use rustc_hash::FxHashMap;
+
+/// Elements of a tile, where nothing else decides.
+const TILE: usize = 2048;
+/// The longest reduced extent that is kept in one tile.
+const RESIDENT: usize = 8192;
+/// Scratch beyond this no longer stays in the first-level cache beside the operands.
+const SCRATCH_GOAL: usize = 40 * 1024;
+
+/// How the epilogue of a matrix product differs from other loops: its last two axes are the tile's, and the
+/// product may lie in the memory of a store.
+#[derive(Clone, Copy)]
+pub(super) struct Epilogue {
+    pub product_in: Option<usize>,
+}
+
+/// Compiles a segment.
+pub(super) fn compile(
+    kernel: &Kernel,
+    body: &Loop,
+    segment: &Segment,
+    epilogue: Option<Epilogue>,
+) -> Result<Program> {
+    let mut goal = TILE;
+    loop {
+        let program = Builder::new(kernel, body, segment, epilogue, goal)?.build()?;
+        if program.scratch <= SCRATCH_GOAL || goal <= 512 {
+            return Ok(program);
+        }
+        goal /= 2;
+    }
+}
+
+/// A segment on its way to a program.
+pub(super) struct Builder<'a> {
+    pub kernel: &'a Kernel,
+    pub body: &'a Loop,
+    pub segment: &'a Segment,
+    pub product_in: Option<usize>,
+    pub space: Space,
+    pub rows: usize,
+    pub cols: usize,
+    /// Everything that is reduced fits one tile.
+    pub resident: bool,
+    pub levels: Vec<Level>,
+    /// The pass in which an element value exists, or before which a kept value does.
+    pub stages: Vec<usize>,
+    pub passes: usize,
+    /// The class of each value.
+    pub classes: Vec<Class>,
+    /// Products and differences that are computed inside their only user.
+    pub fused: Vec<bool>,
+    /// Where the sums of a value's rows lie, for values that come with them.
+    pub sums: Vec<Option<u32>>,
+    pub values: Vec<Operand>,
+    pub accumulators: Vec<Accumulator>,
+    pub scratch: usize,
+    pub free: FxHashMap<usize, Vec<u32>>,
+}
+
+pub(super) fn internal(what: impl std::fmt::Display) -> Error {
+    Error::Internal(format!("cpu: {what}"))
+}
+
+impl<'a> Builder<'a> {
+    fn new(
+        kernel: &'a Kernel,
+        body: &'a Loop,
+        segment: &'a Segment,
+        epilogue: Option<Epilogue>,
+        goal: usize,
+    ) -> Result<Builder<'a>> {
+        let space = Space::new(body, segment, epilogue.is_some());
+        let n = body.program.len();
+        let mut this = Builder {
+            kernel,
+            body,
+            segment,
+            product_in: epilogue.and_then(|e| e.product_in),
+            rows: 1,
+            cols: 1,
+            resident: false,
+            levels: vec![Level::Uniform; n],
+            stages: vec![0; n],
+            passes: 1,
+            classes: vec![Class::One; n],
+            fused: vec![false; n],
+            sums: vec![None; n],
+            values: vec![Operand::NONE; n],
+            accumulators: vec![],
+            scratch: 0,
+            free: FxHashMap::default(),
+            space,
+        };
+        this.check()?;
+        this.stage();
+        this.size(goal);
+        this.classify();
+        this.fuse();
+        Ok(this)
+    }
+
+    pub fn dtype(&self, v: Val) -> DType {
+        self.body.program[v.index()].dtype
+    }
+
+    /// Refuses what the loops do not understand, so that they need not look again.
+    fn check(&self) -> Result<()> {
+        let stores = self.body.stores.iter().zip(&self.segment.stores).all(|(v, s)| {
+            self.body.program.get(v.index()).is_some_and(|i| {
+                self.kernel.writes.get(s.write).is_some_and(|p| p.dtype == i.dtype) && s.view.mask.is_none()
+            })
+        });
+        if !stores || self.segment.dims.contains(&0) || self.segment.stores.len() != self.body.stores.len() {
+            return Err(internal(format!(
+                "{}: an empty space or a store that does not fit",
+                self.kernel.label
+            )));
+        }
+        for (i, instr) in self.body.program.iter().enumerate() {
+            let operands = instr.inst.operands();
+            let same = |vals: &[Val]| vals.iter().all(|&v| register(self.dtype(v)) == register(instr.dtype));
+            let fine = operands.iter().all(|v| v.index() < i)
+                && match &instr.inst {
+                    Inst::Literal(_) => true,
+                    Inst::Arg(n) => *n < self.kernel.args.len(),
+                    Inst::Load(n) | Inst::Gather { load: n, .. } => match self.segment.loads.get(*n) {
+                        Some(load) => match load.source {
+                            Source::Memory(r) => {
+                                self.kernel.reads.get(r).is_some_and(|p| p.dtype == instr.dtype)
+                            }
+                            _ => true,
+                        },
+                        None => false,
+                    },
+                    Inst::Unary(Unary::Not, a) => register(self.dtype(*a)) == register(instr.dtype),
+                    Inst::Unary(_, a) => same(&[*a]),
+                    Inst::Binary(op, a, b) => {
+                        let bits = matches!(op, Binary::And | Binary::Or | Binary::Xor);
+                        register(self.dtype(*a)) == register(self.dtype(*b))
+                            && (op.is_comparison() || same(&[*a]))
+                            && !(bits && self.dtype(*a).is_float())
+                    }
+                    Inst::Where(c, a, b) => register(self.dtype(*c)) == DType::U8 && same(&[*a, *b]),
+                    Inst::Cast(_) => true,
+                    Inst::Random { index, .. } => self.dtype(*index) == DType::I64,
+                    Inst::Reduce(Reduce::ArgMax | Reduce::ArgMin, _) => instr.dtype == DType::I64,
+                    Inst::Reduce(_, a) => same(&[*a]),
+                };
+            if !fine {
+                return Err(internal(format!("{}: v{i} = {instr} is not well formed", self.kernel.label)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Levels and stages of all values, and how many passes there are.
+    fn stage(&mut self) {
+        let reduces = self.space.reduces();
+        for (i, instr) in self.body.program.iter().enumerate() {
+            let operands = instr.inst.operands();
+            let stage = operands.iter().map(|v| self.stages[v.index()]).max().unwrap_or(0);
+            self.levels[i] = match instr.level {
+                Level::Kept if !reduces => Level::Element,
+                level => level,
+            };
+            self.stages[i] = stage;
+            if let Inst::Reduce(_, a) = instr.inst {
+                self.levels[i] = Level::Kept;
+                self.passes = self.passes.max(self.stages[a.index()] + 1);
+                self.stages[i] = stage + 1;
+            }
+        }
+        for v in &self.body.stores {
+            if self.levels[v.index()] == Level::Element {
+                self.passes = self.passes.max(self.stages[v.index()] + 1);
+            }
+        }
+    }
+
+    /// Chooses the tile.
+    fn size(&mut self, goal: usize) {
+        let s = &self.space;
+        let outside = s.outer.len() > s.outer_kept;
+        if !s.reduces() {
+            if s.transposed {
+                let side = if goal >= 2048 { 64 } else { 32 };
+                self.cols = s.cols.min(side);
+                self.rows = s.rows.min((goal * 2 / self.cols).max(1));
+            } else {
+                self.cols = s.cols.min(goal);
+                self.rows = s.rows.min((goal / self.cols).max(1));
+            }
+        } else if s.col_reduced {
+            self.resident = !outside && s.cols <= RESIDENT;
+            self.cols = if self.resident { s.cols } else { s.cols.min(goal * 2) };
+            self.rows = s.rows.min((goal / self.cols).max(1));
+        } else {
+            let several = self.passes > 1;
+            self.resident = !outside && s.row_reduced && (s.rows <= 8 || (several && s.rows <= 512));
+            if self.resident {
+                self.rows = s.rows;
+                self.cols = s.cols.min((goal / s.rows).max(16));
+            } else {
+                self.cols = s.cols.min(goal / 4);
+                self.rows = if s.row_reduced { s.rows.min((goal * 2 / self.cols).max(1)) } else { 1 };
+            }
+        }
+    }
+
+    /// How every value differs inside a tile.
+    fn classify(&mut self) {
+        for (i, instr) in self.body.program.iter().enumerate() {
+            let operands = instr.inst.operands();
+            let class = operands.iter().fold(Class::One, |c, v| c.join(self.classes[v.index()]));
+            self.classes[i] = match instr.inst {
+                Inst::Load(n) => self.space.class(n),
+                Inst::Gather { load, .. } => class.join(self.space.class(load)),
+                Inst::Reduce(..) => self.kept_class(),
+                _ => class,
+            };
+        }
+    }
+
+    /// The class of a value of the kept axes.
+    pub fn kept_class(&self) -> Class {
+        match (self.space.row_reduced, self.space.col_reduced) {
+            (false, true) => Class::Row,
+            (true, false) => Class::Col,
+            (true, true) => Class::One,
+            (false, false) => Class::Full,
+        }
+    }
+
+    /// Finds what is used once, by something that can compute it on the way: products of f32 by an addition or
+    /// a sum, the difference to a value of the row by an exponential.
+    fn fuse(&mut self) {
+        let mut uses = vec![0; self.values.len()];
+        for instr in &self.body.program {
+            instr.inst.operands().iter().for_each(|v| uses[v.index()] += 1);
+        }
+        self.body.stores.iter().for_each(|v| uses[v.index()] += 1);
+        for (i, instr) in self.body.program.iter().enumerate() {
+            if register(instr.dtype) != DType::F32 {
+                continue;
+            }
+            let product = |v: Val, this: &Self| {
+                let mul = &this.body.program[v.index()];
+                matches!(mul.inst, Inst::Binary(Binary::Mul, ..))
+                    && uses[v.index()] == 1
+                    && this.levels[v.index()] == Level::Element
+            };
+            match instr.inst {
+                Inst::Binary(Binary::Add, a, b) if self.levels[i] == Level::Element => {
+                    // The product must come in the same pass and at the same extent.
+                    for v in [a, b] {
+                        let j = v.index();
+                        let same = self.classes[j] == self.classes[i] && self.stages[j] == self.stages[i];
+                        if product(v, self) && same {
+                            self.fused[j] = true;
+                            break;
+                        }
+                    }
+                }
+                Inst::Reduce(Reduce::Sum, a)
+                    if product(a, self) && self.classes[a.index()] == Class::Full =>
+                {
+                    self.fused[a.index()] = true;
+                }
+                _ => {}
+            }
+        }
+    }
+}
