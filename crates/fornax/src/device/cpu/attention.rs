@@ -1,5 +1,5 @@
-//! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by block,
-//! so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
+//! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by
+//! block, so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
 
 use super::exec::Context;
 use super::matmul::{Block, Target, call_gemm};

@@ -242,8 +242,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Finds what is used once, by something that can compute it on the way: products of f32 by an addition or
-    /// a sum, the difference to a value of the row by an exponential.
+    /// Finds what is used once, by something that can compute it on the way: products of f32 by an addition
+    /// or a sum, the difference to a value of the row by an exponential.
     fn fuse(&mut self) {
         let mut uses = vec![0; self.values.len()];
         for instr in &self.body.program {

@@ -454,8 +454,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Whether a stored value may be computed straight into its memory: the loops can write there, and nothing
-    /// that is still needed is overwritten.
+    /// Whether a stored value may be computed straight into its memory: the loops can write there, and
+    /// nothing that is still needed is overwritten.
     fn can_go_direct(&self, s: usize, events: &[(usize, Event)], last_use: &[usize]) -> bool {
         let v = self.body.stores[s].index();
         let instr = &self.body.program[v];

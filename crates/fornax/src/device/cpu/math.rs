@@ -1,6 +1,6 @@
 //! Elementary functions of f32 vectors: branch-free polynomials, within a few units in the last place of the
-//! true value, right at zeros, infinities, NaN and denormals. The coefficients were fitted for these intervals by
-//! weighted least squares driven towards the minimax solution.
+//! true value, right at zeros, infinities, NaN and denormals. The coefficients were fitted for these
+//! intervals by weighted least squares driven towards the minimax solution.
 
 // Coefficients are written as they were fitted.
 #![allow(clippy::excessive_precision, clippy::approx_constant)]

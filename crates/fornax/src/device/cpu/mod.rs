@@ -1,15 +1,14 @@
-//! The CPU device: kernels become block programs that run a tile at a time through SIMD loops, on all threads.
+//! The CPU device: kernels become block programs that run a tile at a time through SIMD loops, on all
+//! threads.
 //!
-//! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of `tile`,
-//! `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with
-//! the functions of `math`.
+//! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of
+//! `tile`, `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the
+//! loops, written over the vectors of `simd` with the functions of `math`.
 
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
 
 mod attention;
-#[cfg(test)]
-mod bench;
 mod compile;
 mod emit;
 mod exec;

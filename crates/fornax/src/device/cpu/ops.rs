@@ -1,5 +1,6 @@
-//! The inner loops over a tile of f32, written once over [`Simd`] and compiled for each kind of machine. A tile
-//! is `rows` x `cols`; every operand is a pointer, a row stride, and whether it advances along the columns.
+//! The inner loops over a tile of f32, written once over [`Simd`] and compiled for each kind of machine. A
+//! tile is `rows` x `cols`; every operand is a pointer, a row stride, and whether it advances along the
+//! columns.
 
 use super::math;
 use super::reduce;
@@ -70,7 +71,8 @@ impl Tile {
     }
 }
 
-/// A row of an operand as the loops read it: a repeated element is spread to one vector, read again and again.
+/// A row of an operand as the loops read it: a repeated element is spread to one vector, read again and
+/// again.
 pub(super) struct Row<T> {
     at: *const T,
     step: usize,
@@ -86,7 +88,8 @@ impl<T: Copy> Row<T> {
         }
     }
 
-    /// Where the first vector lies. The position is a variable of the loop: kept here, it would live in memory.
+    /// Where the first vector lies. The position is a variable of the loop: kept here, it would live in
+    /// memory.
     #[inline(always)]
     pub fn start(&self) -> *const T {
         if self.step == 0 { self.spread.as_ptr() } else { self.at }

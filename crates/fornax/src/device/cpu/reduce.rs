@@ -1,5 +1,5 @@
-//! Reductions of a tile along its columns (a row kernel) or its rows (a column kernel), and the combination of
-//! what several tiles gave.
+//! Reductions of a tile along its columns (a row kernel) or its rows (a column kernel), and the combination
+//! of what several tiles gave.
 
 use super::numeric::{Castable, Number, larger, smaller, with_register};
 use super::ops::{Add, Max, Min, Mul, Op2, Row, Tile};
@@ -7,8 +7,8 @@ use super::simd::Simd;
 use crate::dtype::DType;
 use crate::graph::Reduce;
 
-/// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element a
-/// row, else one element a column. Positions go to the i64 vector `c`.
+/// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element
+/// a row, else one element a column. Positions go to the i64 vector `c`.
 #[inline(always)]
 pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
@@ -343,8 +343,8 @@ pub(super) struct Running {
     pub positions: *mut i64,
 }
 
-/// Takes the result of one tile into the running values; `first` when there are none yet. Positions of the tile
-/// count from `base`.
+/// Takes the result of one tile into the running values; `first` when there are none yet. Positions of the
+/// tile count from `base`.
 pub(super) unsafe fn take_in(
     op: Reduce,
     dtype: DType,

@@ -1,5 +1,5 @@
-//! A plain evaluator of loops, one point at a time, that the tests compare with. Floats are carried in f64 and
-//! rounded to their dtype after every instruction.
+//! A plain evaluator of loops, one point at a time, that the tests compare with. Floats are carried in f64
+//! and rounded to their dtype after every instruction.
 
 use super::math::erf64;
 use super::numeric::{floor_rem, unary_f64};

@@ -1,4 +1,5 @@
-//! Products with one to four rows, where reading the wide operand once, at the speed of memory, is everything.
+//! Products with one to four rows, where reading the wide operand once, at the speed of memory, is
+//! everything.
 
 use super::matmul::{Block, Target};
 use super::ops::{Bf16, F16, loops};

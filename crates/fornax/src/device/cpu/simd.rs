@@ -116,8 +116,8 @@ fn bf16_bits(x: f32) -> u16 {
     half::bf16::from_f32(x).to_bits()
 }
 
-/// Four lanes in plain Rust, for machines without a vector of their own here. The compiler finds SSE2, NEON or
-/// simd128 in it.
+/// Four lanes in plain Rust, for machines without a vector of their own here. The compiler finds SSE2, NEON
+/// or simd128 in it.
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f32; 4]);
 

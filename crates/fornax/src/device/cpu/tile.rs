@@ -62,8 +62,8 @@ pub(super) enum Code {
     Cast(DType, DType),
     Copy(DType),
     Random(Random),
-    /// Of `a`, or of `a * b`, if it is not in `dst` already; the number of the running value where the tile is
-    /// not everything.
+    /// Of `a`, or of `a * b`, if it is not in `dst` already; the number of the running value where the tile
+    /// is not everything.
     Reduce {
         op: Reduce,
         dtype: DType,
