@@ -12,6 +12,9 @@ use crate::graph::{Binary, Reduce, Unary};
 use crate::kernel::{Inst, Level, Val};
 use rustc_hash::FxHashMap;
 
+/// Bytes from which on a result is written past the caches.
+const STREAMED: usize = 8 << 20;
+
 /// What a pass does, in order.
 #[derive(Clone, Copy, PartialEq)]
 enum Event {
@@ -232,6 +235,13 @@ impl Builder<'_> {
         self.space.accesses.iter().any(|a| self.aliases(store, a.base))
     }
 
+    /// Whether a store is so large that nobody will find it in a cache later.
+    fn streams(&self, s: usize) -> bool {
+        let port = self.kernel.writes[self.segment.stores[s].write];
+        let plain = matches!(self.kernel.body, crate::kernel::Body::Loop(_)) && !self.may_alias(s);
+        plain && port.dtype == DType::F32 && port.len * 4 >= STREAMED
+    }
+
     /// Emits store `s` of a value that lies somewhere.
     fn emit_store(&mut self, s: usize, steps: &mut Vec<Step>) {
         let v = self.body.stores[s].index();
@@ -245,6 +255,7 @@ impl Builder<'_> {
             Level::Uniform => Class::Full,
         };
         let (code, dst) = match self.in_place(access, dtype, class) {
+            Some(dst) if class == Class::Full && self.streams(s) => (Code::Stream, dst),
             Some(dst) => (Code::Copy(register(dtype)), dst),
             None => (Code::Store(access as u32, dtype), Operand::NONE),
         };
@@ -386,7 +397,14 @@ impl Builder<'_> {
             }
         }
         let sizes = (0..self.space.accesses.len()).map(|a| self.element_size(a)).collect();
+        let loads = self.space.accesses.iter().enumerate().take(self.segment.loads.len());
+        let ahead = loads
+            .filter(|(_, a)| matches!(a.base, Base::Read(_)) && a.mask.is_none() && a.col_stride() == 1)
+            .filter(|(i, _)| self.space.class(*i) == Class::Full)
+            .map(|(i, _)| i)
+            .collect();
         Ok(Program {
+            ahead,
             tile_rows: self.rows,
             tile_cols: self.cols,
             uniform,
@@ -462,6 +480,7 @@ impl Builder<'_> {
         let access = self.segment.loads.len() + s;
         let Some(made) = events.iter().position(|(_, e)| *e == Event::Run(v)) else { return false };
         let reachable = self.classes[v] == Class::Full
+            && !self.streams(s)
             && self.in_place(access, instr.dtype, Class::Full).is_some()
             && !matches!(instr.inst, Inst::Reduce(..))
             && !self.is_in_place_load(v);

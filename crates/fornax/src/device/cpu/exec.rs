@@ -86,8 +86,31 @@ impl<'a> Worker<'a> {
                 position: 0,
             };
             worker.run(&program.uniform);
-            f(&mut worker)
+            let result = f(&mut worker);
+            // What was written past the caches must be seen by whoever waits for this task.
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: every x86-64 has SSE.
+            unsafe {
+                std::arch::x86_64::_mm_sfence();
+            }
+            result
         })
+    }
+
+    /// Asks for the memory of the next tile, so that it arrives while this one is computed.
+    #[inline(always)]
+    fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        for &i in &self.program.ahead {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            let rows = self.program.space.accesses[i].row_stride().unsigned_abs() * self.rows;
+            let bytes = self.program.sizes[i] * if self.rows > 1 { rows } else { self.cols };
+            let next = self.pointers[i].wrapping_add(bytes);
+            for line in (0..bytes.min(32 * 1024)).step_by(64) {
+                // SAFETY: a hint, which no address can make fault.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(line).cast::<i8>()) };
+            }
+        }
     }
 
     /// Runs all of a range of kept tiles.
@@ -116,6 +139,7 @@ impl<'a> Worker<'a> {
         for tile in tiles {
             if !once || pass == 0 {
                 self.seek(kept, tile);
+                self.prefetch();
             }
             let mut steps = program.passes[pass].iter();
             for step in &mut steps {
@@ -353,6 +377,7 @@ impl<'a> Worker<'a> {
                     with_register!(dtype, choose(&tile))
                 }
                 Code::Cast(from, to) => self.cast(from, to, step),
+                Code::Stream => (self.loops.stream)(&self.tile(step)),
                 Code::Copy(dtype) => {
                     use numeric::copy;
                     let tile = self.tile(step);

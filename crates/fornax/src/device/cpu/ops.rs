@@ -277,7 +277,8 @@ unsafe fn map2<S: Simd, F: Op2>(t: &Tile) {
     }
 }
 
-/// `dst = a * b + c`.
+/// `dst = a * b + c`, rounded twice: a value must come out the same in every kernel that computes it, alone or
+/// fused, or comparing two of them (the gradient of a maximum does) would go wrong.
 #[inline(always)]
 unsafe fn multiply_add<S: Simd>(t: &Tile) {
     unsafe {
@@ -505,11 +506,38 @@ unsafe fn round_to<S: Simd>(to: DType, t: &Tile) {
     }
 }
 
+/// `dst = a`, past the caches: for results so large that they would only push out what is still needed.
+#[inline(always)]
+unsafe fn stream<S: Simd>(t: &Tile) {
+    unsafe {
+        for row in 0..t.rows {
+            let (a, dst): (*const f32, *mut f32) = (t.a.row(row), t.dst.row(row));
+            let step = t.a.each as usize;
+            let mut i = 0;
+            while i < t.cols && !dst.add(i).addr().is_multiple_of(4 * S::W) {
+                *dst.add(i) = *a.add(i * step);
+                i += 1;
+            }
+            while i + S::W <= t.cols {
+                let x = if t.a.each { S::load(a.add(i)) } else { S::splat(*a) };
+                x.stream(dst.add(i));
+                i += S::W;
+            }
+            while i < t.cols {
+                *dst.add(i) = *a.add(i * step);
+                i += 1;
+            }
+        }
+    }
+}
+
 /// The loops of one kind of machine.
 pub(super) struct Loops {
     pub unary: unsafe fn(Unary, &Tile),
     pub binary: unsafe fn(Binary, &Tile),
     pub choose: unsafe fn(&Tile),
+    /// `dst = a` in f32, past the caches.
+    pub stream: unsafe fn(&Tile),
     /// `dst = a * b + c`.
     pub fma: unsafe fn(&Tile),
     pub convert: unsafe fn(DType, DType, &Tile),
@@ -537,6 +565,10 @@ macro_rules! machine {
             $(#[target_feature(enable = $features)])?
             unsafe fn choose(t: &Tile) {
                 unsafe { super::choose::<$vector>(t) }
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn stream(t: &Tile) {
+                unsafe { super::stream::<$vector>(t) }
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn fma(t: &Tile) {
@@ -567,7 +599,7 @@ macro_rules! machine {
                 unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, fma, convert, round_to, reduce, exp_sum, integer, few_rows };
+                Loops { unary, binary, choose, stream, fma, convert, round_to, reduce, exp_sum, integer, few_rows };
         }
     };
 }

@@ -21,6 +21,11 @@ pub(super) unsafe trait Simd: Copy {
     unsafe fn splat(x: f32) -> Self;
     unsafe fn load(p: *const f32) -> Self;
     unsafe fn store(self, p: *mut f32);
+    /// Stores past the caches to an aligned pointer, where the machine can; a fence must follow before others read.
+    #[inline(always)]
+    unsafe fn stream(self, p: *mut f32) {
+        unsafe { self.store(p) }
+    }
     unsafe fn load_f16(p: *const u16) -> Self;
     unsafe fn store_f16(self, p: *mut u16);
     unsafe fn load_bf16(p: *const u16) -> Self;

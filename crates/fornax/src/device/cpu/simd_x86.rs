@@ -31,6 +31,10 @@ unsafe impl Simd for Avx2 {
         unsafe { _mm256_storeu_ps(p, self.0) }
     }
     #[inline(always)]
+    unsafe fn stream(self, p: *mut f32) {
+        unsafe { _mm256_stream_ps(p, self.0) }
+    }
+    #[inline(always)]
     unsafe fn load_f16(p: *const u16) -> Self {
         unsafe { Avx2(_mm256_cvtph_ps(_mm_loadu_si128(p.cast()))) }
     }
@@ -221,6 +225,10 @@ unsafe impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn store(self, p: *mut f32) {
         unsafe { _mm512_storeu_ps(p, self.0) }
+    }
+    #[inline(always)]
+    unsafe fn stream(self, p: *mut f32) {
+        unsafe { _mm512_stream_ps(p, self.0) }
     }
     #[inline(always)]
     unsafe fn load_f16(p: *const u16) -> Self {

@@ -60,6 +60,8 @@ pub(super) enum Code {
     Choose(DType),
     /// To any dtype.
     Cast(DType, DType),
+    /// As `Copy` of f32, past the caches.
+    Stream,
     Copy(DType),
     Random(Random),
     /// Of `a`, or of `a * b`, if it is not in `dst` already; the number of the running value where the tile
@@ -115,6 +117,8 @@ pub(super) struct Program {
     pub scratch: usize,
     /// Bytes of an element, for each access.
     pub sizes: Vec<usize>,
+    /// Accesses whose next tile is worth asking for while this one is computed.
+    pub ahead: Vec<usize>,
 }
 
 /// The bytes of a literal in a register of the dtype; f16 and bf16 are rounded to themselves.
