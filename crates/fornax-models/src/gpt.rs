@@ -74,9 +74,14 @@ impl Gpt {
     /// The mean cross-entropy of every token but the first, given those before it.
     pub fn loss(&self, ids: &Tensor) -> Result<Tensor> {
         let logits = self.forward(ids)?;
-        let &[batch, time, _] = logits.shape() else { return Err(Error::Internal("logits have 3 axes".into())) };
+        let &[batch, time, _] = logits.shape() else {
+            return Err(Error::Internal("logits have 3 axes".into()));
+        };
         if time < 2 {
-            return Err(Error::Shape { op: "Gpt::loss", detail: format!("{:?}: one token predicts none", ids.shape()) });
+            return Err(Error::Shape {
+                op: "Gpt::loss",
+                detail: format!("{:?}: one token predicts none", ids.shape()),
+            });
         }
         scope("loss", || {
             // The last position has nothing to predict: its target is ignored instead of cutting the logits.

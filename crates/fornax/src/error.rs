@@ -95,7 +95,9 @@ pub enum Error {
         live: usize,
     },
     /// A plan that would not fit the memory budget; nothing has run.
-    #[error("memory budget: the plan peaks at {peak} bytes, the budget is {budget}; the largest live tensors: {largest}")]
+    #[error(
+        "memory budget: the plan peaks at {peak} bytes, the budget is {budget}; the largest live tensors: {largest}"
+    )]
     Budget {
         /// Bytes at the plan's peak, inputs included.
         peak: usize,

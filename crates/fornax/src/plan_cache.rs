@@ -42,7 +42,8 @@ impl PlanCache {
 
     fn shrink(&mut self) {
         while self.plans.len() > self.capacity {
-            let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key) else {
+            let Some(oldest) = self.plans.iter().min_by_key(|(_, (_, used))| *used).map(|(key, _)| *key)
+            else {
                 return;
             };
             self.plans.remove(&oldest);

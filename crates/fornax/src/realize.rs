@@ -40,7 +40,8 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
     if lazy.is_empty() {
         return Ok(());
     }
-    let salt = donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
+    let salt =
+        donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
     let asked = Asked::collect(&lazy, salt)?;
     let handles = if donations.is_empty() { vec![] } else { asked.handles() };
     let offers: Vec<(usize, usize, &Tensor)> = donations
@@ -96,11 +97,9 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
     let settings = &device.0.settings;
     let (fusion, reuse) = (settings.fusion.load(Relaxed), settings.plan_reuse.load(Relaxed));
     let key = asked.key ^ fusion as u128;
-    if reuse {
-        if let Some(plan) = device.plans().get(key) {
-            device.0.counters.plans_reused.fetch_add(1, Relaxed);
-            return Ok(plan);
-        }
+    if reuse && let Some(plan) = device.plans().get(key) {
+        device.0.counters.plans_reused.fetch_add(1, Relaxed);
+        return Ok(plan);
     }
     let form = asked.graph();
     let donations: Vec<(usize, usize)> = offers.iter().map(|(output, input, _)| (*output, *input)).collect();

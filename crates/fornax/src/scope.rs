@@ -14,8 +14,9 @@ struct Names {
     ids: HashMap<String, u32>,
 }
 
-static NAMES: LazyLock<Mutex<Names>> =
-    LazyLock::new(|| Mutex::new(Names { paths: vec![String::new()], ids: HashMap::from([(String::new(), 0)]) }));
+static NAMES: LazyLock<Mutex<Names>> = LazyLock::new(|| {
+    Mutex::new(Names { paths: vec![String::new()], ids: HashMap::from([(String::new(), 0)]) })
+});
 
 thread_local! {
     static CURRENT: Cell<Scope> = const { Cell::new(Scope(0)) };

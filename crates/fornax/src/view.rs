@@ -68,8 +68,7 @@ impl View {
     /// Whether the elements lie row-major without gaps, from `offset` on.
     pub fn is_linear(&self) -> bool {
         let want = row_major(&self.shape);
-        self.numel() == 0
-            || (0..self.shape.len()).all(|i| self.shape[i] == 1 || self.strides[i] == want[i])
+        self.numel() == 0 || (0..self.shape.len()).all(|i| self.shape[i] == 1 || self.strides[i] == want[i])
     }
 
     /// Axis `i` of the result is axis `axes[i]` of this view.
@@ -229,10 +228,9 @@ impl View {
 
     /// The address of a coordinate, or `None` where the mask hides it.
     pub fn at(&self, coord: &[usize]) -> Option<usize> {
-        if let Some(mask) = &self.mask {
-            if coord.iter().zip(mask).any(|(&c, &(lo, hi))| c < lo || c >= hi) {
-                return None;
-            }
+        let outside = |(&c, &(lo, hi)): (&usize, &(usize, usize))| c < lo || c >= hi;
+        if self.mask.as_ref().is_some_and(|mask| coord.iter().zip(mask).any(outside)) {
+            return None;
         }
         let at: isize = coord.iter().zip(&self.strides).map(|(&c, &s)| c as isize * s).sum();
         Some((self.offset + at) as usize)

@@ -6,6 +6,7 @@ use fornax::{AttentionOptions, DType, Device, Result, Tensor};
 
 type Op1 = fn(&Tensor) -> Result<Tensor>;
 type Op2 = fn(&Tensor, &Tensor) -> Result<Tensor>;
+type Reduction = fn(&Tensor, &[isize], bool) -> Result<Tensor>;
 
 /// Every device of this machine; one with fusion, one without.
 fn devices() -> Vec<Device> {
@@ -76,7 +77,8 @@ fn layouts(shape: &[usize], dtype: DType, salt: usize, device: &Device) -> Vec<(
     let mut padded = shape.to_vec();
     if padded[rank - 1] > 2 {
         padded[rank - 1] -= 2;
-        let amounts: Vec<(usize, usize)> = (0..rank).map(|a| if a == rank - 1 { (1, 1) } else { (0, 0) }).collect();
+        let amounts: Vec<(usize, usize)> =
+            (0..rank).map(|a| if a == rank - 1 { (1, 1) } else { (0, 0) }).collect();
         out.push(("padded", data(&padded, dtype, salt, device).pad(&amounts, 0.0).unwrap()));
     }
     out.push(("flipped", data(shape, dtype, salt, device).flip(&[-1]).unwrap()));
@@ -106,7 +108,8 @@ fn check(what: &str, result: Result<Tensor>) {
     let scale = (finite.iter().map(|v| v * v).sum::<f64>() / finite.len().max(1) as f64).sqrt();
     assert_eq!(got.len(), want.len(), "{what}");
     for (i, (g, w)) in got.iter().zip(&want).enumerate() {
-        let same = g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= rtol * w.abs().max(scale).max(1e-3);
+        let same =
+            g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= rtol * w.abs().max(scale).max(1e-3);
         assert!(same, "{what} {:?}: element {i} is {g}, the reference says {w}", tensor.shape());
     }
 }
@@ -250,7 +253,7 @@ fn elementwise_functions_of_two_operands() {
 
 #[test]
 fn reductions_over_any_axes() {
-    let ops: [(&str, fn(&Tensor, &[isize], bool) -> Result<Tensor>); 9] = [
+    let ops: [(&str, Reduction); 9] = [
         ("sum", |x, a, k| x.sum(a, k)),
         ("mean", |x, a, k| x.mean(a, k)),
         ("max", |x, a, k| x.max(a, k)),
@@ -278,7 +281,9 @@ fn reductions_over_any_axes() {
                         for (name, op) in ops {
                             // The root of a variance that should be zero magnifies its rounding.
                             // So does a long product of bf16.
-                            if name == "std" && layout == "broadcast" || name == "prod" && dtype == DType::BF16 {
+                            if name == "std" && layout == "broadcast"
+                                || name == "prod" && dtype == DType::BF16
+                            {
                                 continue;
                             }
                             check(&format!("{name} {dtype} {layout} {axes:?}"), op(&x, axes, false));
@@ -289,7 +294,10 @@ fn reductions_over_any_axes() {
             }
             for (layout, x) in layouts(shape, DType::F32, 11, &device) {
                 for axis in 0..shape.len() as isize {
-                    check(&format!("argmax {layout}"), x.mul(3.0).unwrap().round().unwrap().argmax(Some(axis), false));
+                    check(
+                        &format!("argmax {layout}"),
+                        x.mul(3.0).unwrap().round().unwrap().argmax(Some(axis), false),
+                    );
                     check(&format!("argmin {layout}"), x.argmin(Some(axis), true));
                     check(&format!("cumsum {layout}"), x.cumsum(axis));
                     check(&format!("softmax {layout}"), x.softmax(axis));
@@ -393,11 +401,27 @@ fn views_compose() {
             check(&format!("{base} reshape of slice"), x.narrow(2, 1, 4).unwrap().reshape(&[-1]));
             check(&format!("{base} flip"), x.flip(&[0, 2]).unwrap().mul(2.0));
             check(&format!("{base} steps"), x.slice(2, 9, 0, -3).unwrap().t().unwrap().add(1.0));
-            check(&format!("{base} pad+slice"), x.pad(&[(1, 2), (0, 3), (2, 0)], 0.0).unwrap().narrow(1, 2, 5));
+            check(
+                &format!("{base} pad+slice"),
+                x.pad(&[(1, 2), (0, 3), (2, 0)], 0.0).unwrap().narrow(1, 2, 5),
+            );
             check(&format!("{base} pad value"), x.pad(&[(0, 0), (1, 1), (0, 2)], -1.5));
-            check(&format!("{base} pad+reshape"), x.pad(&[(0, 0), (0, 2), (0, 0)], 0.0).unwrap().reshape(&[4, 80]));
-            check(&format!("{base} pad twice"), x.pad(&[(1, 0), (0, 0), (0, 0)], 0.0).unwrap().exp().unwrap().pad(&[(0, 1), (0, 0), (1, 0)], 0.0));
-            check(&format!("{base} expand+reshape"), x.narrow(0, 0, 1).unwrap().expand(&[4, 6, 10]).unwrap().reshape(&[24, 10]));
+            check(
+                &format!("{base} pad+reshape"),
+                x.pad(&[(0, 0), (0, 2), (0, 0)], 0.0).unwrap().reshape(&[4, 80]),
+            );
+            check(
+                &format!("{base} pad twice"),
+                x.pad(&[(1, 0), (0, 0), (0, 0)], 0.0)
+                    .unwrap()
+                    .exp()
+                    .unwrap()
+                    .pad(&[(0, 1), (0, 0), (1, 0)], 0.0),
+            );
+            check(
+                &format!("{base} expand+reshape"),
+                x.narrow(0, 0, 1).unwrap().expand(&[4, 6, 10]).unwrap().reshape(&[24, 10]),
+            );
             check(&format!("{base} sum of flip"), x.flip(&[1]).unwrap().sum(&[1], false));
             check(&format!("{base} squeeze"), x.narrow(1, 3, 1).unwrap().squeeze(1).unwrap().unsqueeze(0));
             check(&format!("{base} plain view"), x.t());
@@ -409,7 +433,16 @@ fn views_compose() {
 
 #[test]
 fn matrix_products_of_every_layout() {
-    let sizes = [(1, 1, 1), (1, 7, 5), (3, 4, 5), (17, 33, 9), (64, 64, 64), (65, 31, 129), (128, 1, 70), (2, 300, 80)];
+    let sizes = [
+        (1, 1, 1),
+        (1, 7, 5),
+        (3, 4, 5),
+        (17, 33, 9),
+        (64, 64, 64),
+        (65, 31, 129),
+        (128, 1, 70),
+        (2, 300, 80),
+    ];
     for device in devices() {
         for (m, n, k) in sizes {
             for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I32] {
@@ -432,9 +465,20 @@ fn matrix_products_of_every_layout() {
         let a = data(&[3, 1, 5, 4], DType::F32, 32, &device);
         let b = data(&[2, 4, 6], DType::F32, 33, &device);
         check("batch broadcast", a.matmul(&b).unwrap().add(1.0));
-        check("batch heads", a.squeeze(1).unwrap().permute(&[1, 0, 2]).unwrap().matmul(&data(&[5, 4, 2], DType::F32, 34, &device)));
+        check(
+            "batch heads",
+            a.squeeze(1).unwrap().permute(&[1, 0, 2]).unwrap().matmul(&data(
+                &[5, 4, 2],
+                DType::F32,
+                34,
+                &device,
+            )),
+        );
         check("vector", data(&[4], DType::F32, 35, &device).matmul(&b));
-        check("empty inner", data(&[3, 0], DType::F32, 36, &device).matmul(&data(&[0, 2], DType::F32, 37, &device)));
+        check(
+            "empty inner",
+            data(&[3, 0], DType::F32, 36, &device).matmul(&data(&[0, 2], DType::F32, 37, &device)),
+        );
         check("literal operand", Tensor::ones(&[3, 4], DType::F32, &device).unwrap().matmul(&b));
         for spec in ["bij,bjk->bik", "ij,kj->ik", "bhid,bhjd->bhij"] {
             let (l, r): (&[usize], &[usize]) = match spec {
@@ -451,10 +495,13 @@ fn matrix_products_of_every_layout() {
 #[test]
 fn attention_forward_and_backward() {
     for device in devices() {
-        for (b, h, hk, tq, tk, d) in [(1, 1, 1, 1, 1, 4), (2, 4, 2, 9, 9, 8), (1, 3, 3, 70, 70, 16), (1, 2, 1, 5, 130, 32)] {
+        for (b, h, hk, tq, tk, d) in
+            [(1, 1, 1, 1, 1, 4), (2, 4, 2, 9, 9, 8), (1, 3, 3, 70, 70, 16), (1, 2, 1, 5, 130, 32)]
+        {
             for dtype in [DType::F32, DType::F64, DType::BF16] {
                 for (causal, masked) in [(false, false), (true, false), (false, true)] {
-                    let q = data(&[b, tq, h, d], dtype, 40, &device).transpose(1, 2).unwrap().variable().unwrap();
+                    let q =
+                        data(&[b, tq, h, d], dtype, 40, &device).transpose(1, 2).unwrap().variable().unwrap();
                     let k = data(&[b, hk, tk, d], dtype, 41, &device).variable().unwrap();
                     let v = data(&[b, hk, tk, d], dtype, 42, &device).variable().unwrap();
                     let mask = data(&[tq, tk], DType::F32, 43, &device).gt(-1.0).unwrap();

@@ -6,9 +6,8 @@
 pub mod cpu;
 mod pool;
 
-
-pub use pool::{Buffer, PoolStats};
 pub(crate) use pool::size_class;
+pub use pool::{Buffer, PoolStats};
 
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
@@ -91,7 +90,8 @@ pub(crate) struct Counters {
     pub launches: AtomicU64,
 }
 
-type PipelineKey = (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
+type PipelineKey =
+    (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
 
 pub(crate) struct Inner {
     pub backend: Arc<dyn Backend>,
@@ -236,8 +236,7 @@ impl Device {
 
     /// The compiled form of a kernel; equal kernels are compiled once as long as a plan holds them.
     pub(crate) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<dyn Pipeline>> {
-        let key =
-            (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
+        let key = (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
         let lock = || self.0.pipelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(pipeline) = lock().get(&key).and_then(|weak| weak.upgrade()) {
             return Ok(pipeline);

@@ -349,7 +349,7 @@ fn unary(op: Unary, x: &Tensor, y: &Tensor, g: &Tensor) -> Option<Tensor> {
         Unary::Sinh => mul(g, &f(Unary::Cosh, x)),
         Unary::Cosh => mul(g, &f(Unary::Sinh, x)),
         // g (1 - y^2)
-        Unary::Tanh => mul(g, &offset(&neg(&square(y)), 1.0)),
+        Unary::Tanh => mul(g, &raw::sub(&raw::full_like(y, 1), &square(y))),
         // g 2/sqrt(pi) exp(-x^2)
         Unary::Erf => scale(&mul(g, &exp(&neg(&square(x)))), FRAC_2_SQRT_PI),
     })

@@ -291,10 +291,8 @@ impl Graph {
     pub fn add(&mut self, node: Node, scope: crate::scope::Scope) -> NodeId {
         debug_assert!(node.src.iter().all(|s| s.index() < self.nodes.len()));
         let unique = matches!(node.op, Op::Input | Op::Scalar);
-        if !unique {
-            if let Some(&id) = self.known.get(&node) {
-                return id;
-            }
+        if !unique && let Some(&id) = self.known.get(&node) {
+            return id;
         }
         let id = NodeId(self.nodes.len() as u32);
         if !unique {

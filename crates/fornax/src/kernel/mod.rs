@@ -301,10 +301,10 @@ pub struct Scan {
 #[allow(missing_docs)]
 pub enum Body {
     Loop(Loop),
-    MatMul(MatMul),
-    Attention(Attention),
-    AttentionGrad(AttentionGrad),
-    ScatterAdd(ScatterAdd),
+    MatMul(Box<MatMul>),
+    Attention(Box<Attention>),
+    AttentionGrad(Box<AttentionGrad>),
+    ScatterAdd(Box<ScatterAdd>),
     Sort(Sort),
     Scan(Scan),
 }

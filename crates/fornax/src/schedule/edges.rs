@@ -68,12 +68,8 @@ impl Edges {
         let mut is_output = vec![false; graph.len()];
         graph.outputs.iter().for_each(|o| is_output[o.index()] = true);
         for (id, node) in graph.iter() {
-            let own = Edge {
-                base: id,
-                view: View::contiguous(&node.shape),
-                after: SmallVec::new(),
-                fence: false,
-            };
+            let own =
+                Edge { base: id, view: View::contiguous(&node.shape), after: SmallVec::new(), fence: false };
             let class = classify(graph, node);
             if class != Class::View {
                 let mut sources: SmallVec<[Edge; 3]> =

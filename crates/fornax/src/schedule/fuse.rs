@@ -58,12 +58,12 @@ pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Vec<Group> {
     let mut fuser = Fuser::new(graph, edges);
     if fusion {
         // What only a reduction wants goes there, before products take their epilogues.
-        fuser.into_consumers(true);
+        fuser.merge_into_users(true);
         fuser.epilogues();
         for _ in 0..3 {
             let before = fuser.count();
-            fuser.into_consumers(false);
-            fuser.into_producers();
+            fuser.merge_into_users(false);
+            fuser.merge_into_sources();
             if fuser.count() == before {
                 break;
             }
@@ -138,7 +138,7 @@ impl<'a> Fuser<'a> {
     }
 
     /// Loops with one user group join it: that never makes a cycle.
-    fn into_consumers(&mut self, only_reductions: bool) {
+    fn merge_into_users(&mut self, only_reductions: bool) {
         for at in (0..self.groups.len()).rev() {
             let Some(group) = &self.groups[at] else { continue };
             if group.kind != Kind::Loop {
@@ -160,7 +160,7 @@ impl<'a> Fuser<'a> {
     }
 
     /// Loops join the loops whose results they use.
-    fn into_producers(&mut self) {
+    fn merge_into_sources(&mut self) {
         for id in 0..self.graph.len() {
             let mut at = self.of[id];
             if at == usize::MAX || self.group(at).kind != Kind::Loop {
@@ -168,10 +168,9 @@ impl<'a> Fuser<'a> {
             }
             for edge in &self.edges.src[id] {
                 let from = self.of[edge.base.index()];
-                if from != usize::MAX && from != at && self.group(from).kind == Kind::Loop {
-                    if self.try_merge(from, at) {
-                        at = from;
-                    }
+                let other = from != usize::MAX && from != at;
+                if other && self.group(from).kind == Kind::Loop && self.try_merge(from, at) {
+                    at = from;
                 }
             }
         }
@@ -464,7 +463,8 @@ fn recompute(graph: &Graph, edges: &Edges, roots: &Roots, groups: &mut [Group]) 
             .iter()
             .filter(|u| home[u.index()] != usize::MAX)
             .flat_map(|u| {
-                let clones = groups.iter().enumerate().filter(|(_, g)| g.clones.contains(u)).map(|(at, _)| at);
+                let clones =
+                    groups.iter().enumerate().filter(|(_, g)| g.clones.contains(u)).map(|(at, _)| at);
                 std::iter::once(home[u.index()]).chain(clones).collect::<Vec<_>>()
             })
             .filter(|&at| at != home[index])
@@ -474,7 +474,9 @@ fn recompute(graph: &Graph, edges: &Edges, roots: &Roots, groups: &mut [Group]) 
         // All users or none: a value that is stored for one user can be loaded by the others.
         let plans: Option<Vec<(usize, Vec<NodeId>)>> = targets
             .iter()
-            .map(|&at| clone_set(graph, edges, roots, &groups[at], &home, &is_output, id).map(|set| (at, set)))
+            .map(|&at| {
+                clone_set(graph, edges, roots, &groups[at], &home, &is_output, id).map(|set| (at, set))
+            })
             .collect();
         for (at, set) in plans.into_iter().flatten() {
             groups[at].clones.extend(set);

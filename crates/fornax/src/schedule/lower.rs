@@ -40,7 +40,7 @@ pub(super) fn lower(graph: &Graph, edges: &Edges, group: &Group) -> Result<Lower
         product: None,
     };
     let body = match group.kind {
-        Kind::Loop => Body::Loop(lowering.fused()?),
+        Kind::Loop => Body::Loop(coalesce(lowering.fused()?)),
         Kind::MatMul => lowering.matmul()?,
         Kind::Opaque => lowering.opaque()?,
     };
@@ -63,7 +63,13 @@ pub(super) fn lower(graph: &Graph, edges: &Edges, group: &Group) -> Result<Lower
         in_place: vec![],
         args: lowering.args.iter().map(|&n| graph.node(n).dtype).collect(),
     };
-    Ok(Lowered { kernel, reads: lowering.ports.reads, writes: group.stored.clone(), args: lowering.args, after })
+    Ok(Lowered {
+        kernel,
+        reads: lowering.ports.reads,
+        writes: group.stored.clone(),
+        args: lowering.args,
+        after,
+    })
 }
 
 /// The memories a kernel reads, each once.
@@ -301,7 +307,8 @@ impl Lowering<'_> {
 
     fn matmul(&mut self) -> Result<Body> {
         let id = *self.group.nodes.first().ok_or_else(|| internal("an empty group"))?;
-        let id = self.group.nodes.iter().copied().find(|n| self.graph.node(*n).op == Op::MatMul).unwrap_or(id);
+        let id =
+            self.group.nodes.iter().copied().find(|n| self.graph.node(*n).op == Op::MatMul).unwrap_or(id);
         let node = self.graph.node(id);
         let src = &self.edges.src[id.index()];
         let mut matrix = |edge: &Edge| Matrix {
@@ -321,7 +328,7 @@ impl Lowering<'_> {
         }
         self.known.insert(id, value);
         let epilogue = self.fused()?;
-        Ok(Body::MatMul(MatMul {
+        Ok(Body::MatMul(Box::new(MatMul {
             batch: node.shape[..rank - 2].into(),
             m: node.shape[rank - 2],
             n: node.shape[rank - 1],
@@ -329,7 +336,7 @@ impl Lowering<'_> {
             left,
             right,
             epilogue,
-        }))
+        })))
     }
 
     /// Kernels of their own.
@@ -366,7 +373,7 @@ impl Lowering<'_> {
                     segments,
                 })
             }
-            Op::Attention(spec) | Op::AttentionLse(spec) => Body::Attention(Attention {
+            Op::Attention(spec) | Op::AttentionLse(spec) => Body::Attention(Box::new(Attention {
                 spec: *spec,
                 q: at(0),
                 k: at(1),
@@ -374,10 +381,10 @@ impl Lowering<'_> {
                 mask: spec.mask.then(|| at(3)),
                 out: written(&|op| matches!(op, Op::Attention(_))),
                 lse: written(&|op| matches!(op, Op::AttentionLse(_))),
-            }),
+            })),
             Op::AttentionGrad(spec, _) => {
                 let side = |side| written(&|op: &Op| matches!(op, Op::AttentionGrad(_, s) if *s == side));
-                Body::AttentionGrad(AttentionGrad {
+                Body::AttentionGrad(Box::new(AttentionGrad {
                     spec: *spec,
                     q: at(0),
                     k: at(1),
@@ -389,12 +396,13 @@ impl Lowering<'_> {
                     dq: side(Side::Q),
                     dk: side(Side::K),
                     dv: side(Side::V),
-                })
+                }))
             }
             Op::ScatterAdd(axis) => {
                 let base = if is_zero(self.graph, src[0].base) { None } else { Some(at(0)) };
                 let shape = node.shape.clone();
-                Body::ScatterAdd(ScatterAdd { axis: *axis, shape, base, index: at(1), value: at(2) })
+                let body = ScatterAdd { axis: *axis, shape, base, index: at(1), value: at(2) };
+                Body::ScatterAdd(Box::new(body))
             }
             Op::ArgSort { axis, descending } => {
                 Body::Sort(Sort { axis: *axis, descending: *descending, value: at(0) })
@@ -403,6 +411,36 @@ impl Lowering<'_> {
             op => return Err(internal(&format!("{} has no kernel", op.name()))),
         })
     }
+}
+
+/// Joins neighbouring axes of one kind that every view walks as one. Loops over contiguous memory have one axis
+/// then, whatever the shapes were, and can share a launch.
+fn coalesce(mut body: Loop) -> Loop {
+    let [segment] = &mut body.segments[..] else { return body };
+    let mut axis = 1;
+    while axis < segment.dims.len() {
+        let mut dims = segment.dims.clone();
+        dims[axis - 1] *= dims.remove(axis);
+        let views = || segment.loads.iter().map(|l| &l.view).chain(segment.stores.iter().map(|s| &s.view));
+        let joined: Option<Vec<View>> = match body.reduced[axis - 1] == body.reduced[axis] {
+            true => views().map(|view| view.reshape(&dims)).collect(),
+            false => None,
+        };
+        let Some(joined) = joined else {
+            axis += 1;
+            continue;
+        };
+        let mut joined = joined.into_iter();
+        let targets = segment.loads.iter_mut().map(|l| &mut l.view);
+        for view in targets.chain(segment.stores.iter_mut().map(|s| &mut s.view)) {
+            if let Some(new) = joined.next() {
+                *view = new;
+            }
+        }
+        segment.dims = dims;
+        body.reduced.remove(axis);
+    }
+    body
 }
 
 /// What is inside, in words: `matmul_add_tanh f32 512x3072x768`.
@@ -439,7 +477,8 @@ fn label(graph: &Graph, group: &Group, body: &Body) -> String {
 fn operations(body: &Body) -> u64 {
     let of_loop = |body: &Loop| -> u64 {
         let per_point = |level| {
-            let counted = |i: &&Instr| i.level == level && !matches!(i.inst, Inst::Load(_) | Inst::Gather { .. });
+            let counted =
+                |i: &&Instr| i.level == level && !matches!(i.inst, Inst::Load(_) | Inst::Gather { .. });
             body.program.iter().filter(counted).count() as u64
         };
         let points = |kept_only: bool| -> u64 {

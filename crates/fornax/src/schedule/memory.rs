@@ -30,10 +30,11 @@ pub(super) fn place(
         let at = match places.get(&id) {
             Some(Place::Output(at)) => *at,
             _ => {
-                let input = donated.iter().find(|d| d.output == id).and_then(|d| match places.get(&d.input) {
-                    Some(Place::Input(i)) => Some(*i),
-                    _ => None,
-                });
+                let input =
+                    donated.iter().find(|d| d.output == id).and_then(|d| match places.get(&d.input) {
+                        Some(Place::Input(i)) => Some(*i),
+                        _ => None,
+                    });
                 places.insert(id, Place::Output(outputs.len()));
                 outputs.push(Output { bytes: bytes(id), takes: input, node: id });
                 outputs.len() - 1
@@ -52,21 +53,20 @@ pub(super) fn place(
     let mut peak = 0;
     let mut live: Vec<NodeId> = vec![];
     let mut at_peak: Vec<NodeId> = vec![];
-    for at in 0..kernels.len() {
-        if let Some(base) = in_place_base(&kernels[at]) {
+    for (at, k) in kernels.iter_mut().enumerate() {
+        if let Some(base) = in_place_base(k)
+            && let (Some(&Place::Slot(slot)), None) = (places.get(&k.reads[base]), places.get(&k.writes[0]))
+            && last_use[&k.reads[base]] == at
+        {
             // A scatter-add into a temporary that dies here works on it directly.
-            let (from, to) = (kernels[at].reads[base], kernels[at].writes[0]);
-            if let (Some(&Place::Slot(slot)), None) = (places.get(&from), places.get(&to)) {
-                if last_use[&from] == at {
-                    places.insert(to, Place::Slot(slot));
-                    live.retain(|&n| n != from);
-                    live.push(to);
-                    last_use.remove(&from);
-                    kernels[at].kernel.in_place.push((0, base));
-                }
-            }
+            let (from, to) = (k.reads[base], k.writes[0]);
+            places.insert(to, Place::Slot(slot));
+            live.retain(|&n| n != from);
+            live.push(to);
+            last_use.remove(&from);
+            k.kernel.in_place.push((0, base));
         }
-        for &id in &kernels[at].writes {
+        for &id in &k.writes {
             if places.contains_key(&id) {
                 continue;
             }

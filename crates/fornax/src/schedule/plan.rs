@@ -104,7 +104,12 @@ impl Plan {
             let size = node.numel() * node.dtype.size();
             let scope = self.graph.scope(id).path();
             let place = if scope.is_empty() { String::new() } else { format!(" in {scope}") };
-            let text = format!("{what} {} {:?} {}{place} ({size} bytes)", node.op.name(), &node.shape[..], node.dtype);
+            let text = format!(
+                "{what} {} {:?} {}{place} ({size} bytes)",
+                node.op.name(),
+                &node.shape[..],
+                node.dtype
+            );
             (size, text)
         };
         let mut all: Vec<(usize, String)> = self

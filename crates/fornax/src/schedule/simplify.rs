@@ -212,12 +212,7 @@ impl Pass<'_> {
 
     fn copy(&mut self, id: NodeId) -> NodeId {
         let node = self.new.node(id);
-        let copy = Node {
-            op: Op::Reshape,
-            src: smallvec![id],
-            shape: node.shape.clone(),
-            dtype: node.dtype,
-        };
+        let copy = Node { op: Op::Reshape, src: smallvec![id], shape: node.shape.clone(), dtype: node.dtype };
         let scope = self.new.scope(id);
         self.new.add(copy, scope)
     }

@@ -96,10 +96,10 @@ impl Space {
         let mut axes = self.dims.iter().zip(&self.reduced).filter(|(n, _)| **n != 1);
         let (mut left, mut flag) = (1, false);
         for &n in dims {
-            if left == 1 {
-                if let Some((&size, &reduced)) = axes.next() {
-                    (left, flag) = (size, reduced);
-                }
+            if left == 1
+                && let Some((&size, &reduced)) = axes.next()
+            {
+                (left, flag) = (size, reduced);
             }
             flags.push(flag);
             left /= n;

@@ -213,7 +213,8 @@ impl<'a> Builder<'a> {
                 self.cols = s.cols.min((goal / s.rows).max(16));
             } else {
                 self.cols = s.cols.min(goal / 4);
-                self.rows = if s.row_reduced { s.rows.min((goal * 2 / self.cols).max(1)) } else { 1 };
+                // Many rows, so that taking in their sums costs little beside making them.
+                self.rows = if s.row_reduced { s.rows.min((goal * 8 / self.cols).max(1)) } else { 1 };
             }
         }
     }

@@ -103,12 +103,17 @@ impl<'a> Worker<'a> {
         #[cfg(target_arch = "x86_64")]
         for &i in &self.program.ahead {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            let rows = self.program.space.accesses[i].row_stride().unsigned_abs() * self.rows;
-            let bytes = self.program.sizes[i] * if self.rows > 1 { rows } else { self.cols };
-            let next = self.pointers[i].wrapping_add(bytes);
-            for line in (0..bytes.min(32 * 1024)).step_by(64) {
-                // SAFETY: a hint, which no address can make fault.
-                unsafe { _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(line).cast::<i8>()) };
+            let size = self.program.sizes[i];
+            let row = self.program.space.accesses[i].row_stride() * size as isize;
+            let bytes = self.cols * size;
+            // The next tile lies below, or beside if this one is part of a row.
+            let down = if self.rows > 1 { row * self.rows as isize } else { bytes as isize };
+            for r in 0..self.rows {
+                let next = self.pointers[i].wrapping_offset(down + r as isize * row);
+                for line in (0..bytes).step_by(64) {
+                    // SAFETY: a hint, which no address can make fault.
+                    unsafe { _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(line).cast::<i8>()) };
+                }
             }
         }
     }

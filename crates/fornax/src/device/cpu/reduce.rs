@@ -176,14 +176,19 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
         let dst: *mut f32 = t.dst.ptr.cast();
         let product = !t.b.ptr.is_null();
         let mut row = 0;
-        if !product && t.a.each {
+        if t.a.each && (t.b.each || !product) {
             while row + 8 <= t.rows {
                 let p: [*const f32; 8] = std::array::from_fn(|k| t.a.row(row + k) as *const f32);
+                let q: [*const f32; 8] =
+                    if product { std::array::from_fn(|k| t.b.row(row + k) as *const f32) } else { p };
                 let whole = t.cols - t.cols % S::W;
                 for i in (0..whole).step_by(S::W) {
                     let mut x = [S::splat(0.0); 8];
                     for k in 0..8 {
                         x[k] = S::load(p[k].add(i));
+                        if product {
+                            x[k] = x[k].mul(S::load(q[k].add(i)));
+                        }
                     }
                     let left = x[0].add(x[1]).add(x[2].add(x[3]));
                     let sum = left.add(x[4].add(x[5]).add(x[6].add(x[7])));
@@ -191,7 +196,7 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                     sum.store(dst.add(i));
                 }
                 for i in whole..t.cols {
-                    let x = |k: usize| *p[k].add(i);
+                    let x = |k: usize| if product { *p[k].add(i) * *q[k].add(i) } else { *p[k].add(i) };
                     let sum = ((x(0) + x(1)) + (x(2) + x(3))) + ((x(4) + x(5)) + (x(6) + x(7)));
                     *dst.add(i) = if row == 0 { sum } else { sum + *dst.add(i) };
                 }

@@ -107,7 +107,7 @@ fn run(case: &Case, what: &str) {
         right: matrix(1, &case.right),
         epilogue: epilogue.clone(),
     };
-    let mut kernel = bare(Body::MatMul(body), reads, writes);
+    let mut kernel = bare(Body::MatMul(Box::new(body)), reads, writes);
     kernel.in_place = in_place;
     let mut dice = Dice(5);
     let reads: Vec<Vec<u8>> = kernel.reads.iter().map(|p| numbers(p.dtype, p.len, &mut dice)).collect();
