@@ -81,7 +81,7 @@ fn a_changed_scalar_reaches_a_replayed_plan() -> Result<()> {
 fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
     let device = Device::open("cpu")?;
     let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0], &[2], &device)?)?;
-    let mut optimizer = Optimizer::new(Sgd::default(), 0.25, named(&[p.clone()]))?;
+    let mut optimizer = Optimizer::new(Sgd::default(), 0.25, named(std::slice::from_ref(&p)))?;
     let held = p.tensor();
     let loss = p.tensor().sqr()?.sum_all()?;
     optimizer.step(&loss.backward()?)?; // p - 0.25 * 2p = p / 2
@@ -116,7 +116,7 @@ fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
 fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
     let device = Device::open("cpu")?;
     let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?)?;
-    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named(&[p.clone()]))?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named(std::slice::from_ref(&p)))?;
     let ids = Tensor::from_slice(&[0i64, 7], &[2], &device)?;
     let loss = Tensor::embedding(&p.tensor(), &ids)?.sum_all()?;
     assert!(matches!(optimizer.step(&loss.backward()?), Err(Error::Index { .. })));
