@@ -54,6 +54,8 @@ pub(super) struct Edges {
     pub src: Vec<SmallVec<[Edge; 3]>>,
     /// Per node the computed nodes that read it.
     pub users: Vec<Vec<NodeId>>,
+    /// Per node whether others wait for it without reading it.
+    pub awaited: Vec<bool>,
 }
 
 impl Edges {
@@ -62,6 +64,7 @@ impl Edges {
             class: vec![Class::View; graph.len()],
             src: vec![SmallVec::new(); graph.len()],
             users: vec![vec![]; graph.len()],
+            awaited: vec![false; graph.len()],
         };
         // How users see each node.
         let mut seen: Vec<Edge> = Vec::with_capacity(graph.len());
@@ -109,7 +112,9 @@ impl Edges {
                 }
             };
             if node.op == Op::After {
-                edge.after.push(seen[node.src[1].index()].base);
+                let token = seen[node.src[1].index()].base;
+                edge.after.push(token);
+                edges.awaited[token.index()] = true;
                 edge.fence = true;
             }
             // A padded number must be in memory; simplification has seen to the leaves, not to arithmetic on them.

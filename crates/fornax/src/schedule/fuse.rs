@@ -4,6 +4,7 @@
 
 use super::edges::{Class, Edge, Edges};
 use super::space::{Role, Space};
+use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Op};
 use crate::view::View;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,7 +55,7 @@ struct Fuser<'a> {
 }
 
 /// Forms the groups of a graph. Without `fusion` every node is its own.
-pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Vec<Group> {
+pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Result<Vec<Group>> {
     let mut fuser = Fuser::new(graph, edges);
     if fusion {
         // What only a reduction wants goes there, before products take their epilogues.
@@ -137,7 +138,7 @@ impl<'a> Fuser<'a> {
         }
     }
 
-    /// Loops with one user group join it: that never makes a cycle.
+    /// Loops with one user group join it: that never makes a cycle, unless others wait for them too.
     fn merge_into_users(&mut self, only_reductions: bool) {
         for at in (0..self.groups.len()).rev() {
             let Some(group) = &self.groups[at] else { continue };
@@ -154,7 +155,8 @@ impl<'a> Fuser<'a> {
             let fits = self.group(user).kind == Kind::Loop
                 && (!only_reductions || self.group(user).space.has_reduced());
             if fits && users.all(|g| g == user) {
-                self.try_merge(user, at);
+                let awaited = group.nodes.iter().any(|n| self.edges.awaited[n.index()]);
+                self.merge(user, at, awaited);
             }
         }
     }
@@ -236,12 +238,9 @@ impl<'a> Fuser<'a> {
             let nodes = self.group(at).nodes.iter();
             nodes.flat_map(|&n| depends(self.edges, n)).map(|n| self.of[n.index()])
         };
-        // Nodes are numbered in topological order: what ends before `earlier` begins cannot need it.
-        let begin = self.group(earlier).nodes[0];
-        let may_need = |at: usize| self.group(at).nodes.last().is_some_and(|&last| last > begin);
         let mut seen: FxHashSet<usize> = FxHashSet::default();
         let third = |at: &usize| *at != later && *at != earlier && *at != usize::MAX;
-        let mut stack: Vec<usize> = before(later).filter(third).filter(|&at| may_need(at)).collect();
+        let mut stack: Vec<usize> = before(later).filter(third).collect();
         while let Some(at) = stack.pop() {
             if !seen.insert(at) {
                 continue;
@@ -250,7 +249,7 @@ impl<'a> Fuser<'a> {
                 if next == earlier {
                     return true;
                 }
-                if third(&next) && !seen.contains(&next) && may_need(next) {
+                if third(&next) && !seen.contains(&next) {
                     stack.push(next);
                 }
             }
@@ -260,6 +259,10 @@ impl<'a> Fuser<'a> {
 
     /// Merges `b` into `a` if one kernel can compute both.
     fn try_merge(&mut self, a: usize, b: usize) -> bool {
+        self.merge(a, b, true)
+    }
+
+    fn merge(&mut self, a: usize, b: usize, check_cycles: bool) -> bool {
         let (into, from) = (self.group(a), self.group(b));
         if into.nodes.len() + from.nodes.len() > MAX_NODES {
             return false;
@@ -274,9 +277,6 @@ impl<'a> Fuser<'a> {
             (true, _) => into.space.merge(&from.space),
         };
         let Some(space) = space else { return false };
-        if !self.acyclic(a, b) {
-            return false;
-        }
         let all_fit = |group: &Group| {
             group.nodes.iter().all(|&n| {
                 self.role(&space, n).is_some()
@@ -297,7 +297,7 @@ impl<'a> Fuser<'a> {
             })
         };
         let into_fits = if space == into.space { readers_fit() } else { all_fit(into) };
-        if !into_fits || !all_fit(from) {
+        if !into_fits || !all_fit(from) || check_cycles && !self.acyclic(a, b) {
             return false;
         }
         if into.kind == Kind::MatMul && self.epilogue_loads(a, b) > MAX_EPILOGUE_LOADS {
@@ -577,7 +577,7 @@ fn clone_set(
 
 /// Puts groups in an order in which every value is computed before it is used, close to the order in which the
 /// nodes were recorded, and finds out which values of each group must be stored. Groups that nobody needs go.
-fn order(graph: &Graph, edges: &Edges, mut groups: Vec<Group>) -> Vec<Group> {
+fn order(graph: &Graph, edges: &Edges, mut groups: Vec<Group>) -> Result<Vec<Group>> {
     let mut home = vec![usize::MAX; graph.len()];
     for (at, group) in groups.iter().enumerate() {
         group.nodes.iter().for_each(|n| home[n.index()] = at);
@@ -612,7 +612,9 @@ fn order(graph: &Graph, edges: &Edges, mut groups: Vec<Group>) -> Vec<Group> {
             }
         }
     }
-    debug_assert_eq!(sequence.len(), groups.len(), "groups depend on each other in a circle");
+    if sequence.len() != groups.len() {
+        return Err(Error::Internal("schedule: kernels wait for each other in a circle".into()));
+    }
     let mut wanted: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
     for &at in sequence.iter().rev() {
         let group = &mut groups[at];
@@ -632,5 +634,5 @@ fn order(graph: &Graph, edges: &Edges, mut groups: Vec<Group>) -> Vec<Group> {
         group.clones.retain(|n| live.contains(n));
     }
     let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
-    sequence.iter().filter_map(|&at| groups[at].take()).filter(|g| !g.stored.is_empty()).collect()
+    Ok(sequence.iter().filter_map(|&at| groups[at].take()).filter(|g| !g.stored.is_empty()).collect())
 }

@@ -34,7 +34,7 @@ pub(crate) struct Request<'a> {
 pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     let (graph, map) = simplify::simplify(request.graph);
     let edges = edges::Edges::new(&graph);
-    let groups = fuse::fuse(&graph, &edges, request.fusion);
+    let groups = fuse::fuse(&graph, &edges, request.fusion)?;
     let mut kernels = vec![];
     for group in groups.iter().filter(|g| g.space.numel() > 0) {
         kernels.push(lower::lower(&graph, &edges, group)?);
