@@ -339,6 +339,17 @@ fn rows_longer_than_a_tile() {
 }
 
 #[test]
+fn results_too_large_for_the_caches() {
+    for device in devices() {
+        // Over 8 MiB, with rows that start at any alignment.
+        let x = data(&[1403, 1501], DType::F32, 45, &device);
+        check("map", x.mul(2.0).unwrap().add(&x));
+        check("row", x.softmax(1));
+        check("sliced", x.narrow(1, 1, 1499).unwrap().add(1.0));
+    }
+}
+
+#[test]
 fn normalisation_losses_and_indexing() {
     for device in devices() {
         for (rows, columns) in [(1, 1), (3, 7), (33, 65), (16, 1030)] {
