@@ -48,6 +48,25 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::sync::Arc;
 
+/// The size of the pages that large memories are put on, where the system has them.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Asks the system for huge pages: walking a large tensor then misses fewer address translations, and touching it for
+/// the first time faults once in 2 MiB instead of once in 4 KiB. A refusal changes nothing.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(pointer: *mut u8, bytes: usize) {
+    use std::ffi::{c_int, c_void};
+    unsafe extern "C" {
+        fn madvise(address: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+    const MADV_HUGEPAGE: c_int = 14;
+    // SAFETY: advice about memory that was just allocated, from an aligned address and within its size.
+    unsafe { madvise(pointer.cast(), bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_: *mut u8, _: usize) {}
+
 /// Memory of the host, aligned to cache lines.
 pub struct HostMemory {
     pointer: *mut u8,
@@ -63,9 +82,14 @@ impl Memory for HostMemory {}
 
 impl HostMemory {
     fn new(bytes: usize) -> Option<HostMemory> {
-        let layout = Layout::from_size_align(bytes.max(64), 64).ok()?;
+        // Smaller ones stay where they fall: all starting at one address modulo a page, they would share cache sets.
+        let align = if bytes >= 4 * HUGE_PAGE { HUGE_PAGE } else { 64 };
+        let layout = Layout::from_size_align(bytes.max(64), align).ok()?;
         // SAFETY: the layout's size is not zero.
         let pointer = unsafe { alloc(layout) };
+        if !pointer.is_null() && align == HUGE_PAGE {
+            ask_for_huge_pages(pointer, bytes);
+        }
         (!pointer.is_null()).then_some(HostMemory { pointer, layout })
     }
 
