@@ -100,6 +100,8 @@ impl<'a> Worker<'a> {
     /// Asks for the memory of the next tile, so that it arrives while this one is computed.
     #[inline(always)]
     fn prefetch(&self) {
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = &self.program.ahead;
         #[cfg(target_arch = "x86_64")]
         for &i in &self.program.ahead {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
