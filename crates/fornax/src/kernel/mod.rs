@@ -352,13 +352,6 @@ pub struct Kernel {
     pub work: Work,
 }
 
-impl Kernel {
-    /// What makes two kernels the same to a compiler: everything but label, scope and work.
-    pub fn key(&self) -> impl std::hash::Hash + Eq + '_ {
-        (&self.body, &self.reads, &self.writes, &self.in_place, &self.args)
-    }
-}
-
 impl fmt::Display for Loop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (s, segment) in self.segments.iter().enumerate() {
