@@ -5,6 +5,8 @@
 
 pub mod cpu;
 mod pool;
+#[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+pub mod wgpu;
 
 pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
@@ -132,6 +134,10 @@ impl Device {
     pub fn open(name: &str) -> Result<Device> {
         match name {
             "cpu" => Ok(Device::with_backend(Arc::new(cpu::Cpu::new()))),
+            #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+            _ if name == "wgpu" || name.starts_with("wgpu:") => {
+                Ok(Device::with_backend(Arc::new(wgpu::Wgpu::open(name)?)))
+            }
             _ => Err(Device::unknown(name)),
         }
     }

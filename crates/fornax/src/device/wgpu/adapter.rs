@@ -1,0 +1,150 @@
+//! Adapters: which GPUs there are, which one a name means, and what it can do.
+
+use super::print::Caps;
+use crate::error::{Error, Result};
+
+/// A GPU of this machine, as `fornax info` shows it.
+#[derive(Clone, Debug)]
+pub struct AdapterReport {
+    /// The name that [`crate::Device::open`] takes.
+    pub device: String,
+    /// The name that the driver gives.
+    pub name: String,
+    /// discrete, integrated, virtual, cpu (software) or other.
+    pub kind: String,
+    /// Vulkan, Metal, Dx12, ..
+    pub backend: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// What printed kernels may use.
+    pub caps: Caps,
+    /// The largest buffer, in bytes.
+    pub buffer_bytes: u64,
+    /// Whether it is a program that plays a GPU.
+    pub software: bool,
+}
+
+pub(super) fn instance() -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // No validation layers; and the flag that would clamp buffers to 4 GiB stays off.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    wgpu::Instance::new(descriptor)
+}
+
+/// All adapters, real ones first.
+pub(super) fn all(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let mut adapters = super::wait(instance.enumerate_adapters(backends));
+    let rank = |a: &wgpu::Adapter| match a.get_info().device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    };
+    adapters.sort_by_key(rank);
+    adapters
+}
+
+pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
+    adapter.get_info().device_type == wgpu::DeviceType::Cpu
+}
+
+/// The adapter that a name means: "wgpu" (the best one), "wgpu:1" (by number), "wgpu:name" (part of its name).
+pub(super) fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
+    let adapters = all(instance);
+    let missing = |detail: String| Error::NoDevice { name: name.into(), detail };
+    let listed = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>().join(", ");
+    let wanted = match name.split_once(':') {
+        None => 0,
+        Some((_, part)) => match part.parse::<usize>() {
+            Ok(number) => number,
+            Err(_) => {
+                let fits =
+                    |a: &wgpu::Adapter| a.get_info().name.to_lowercase().contains(&part.to_lowercase());
+                adapters.iter().position(fits).ok_or_else(|| {
+                    missing(format!("no adapter has that in its name; there are: {}", listed()))
+                })?
+            }
+        },
+    };
+    let found = listed();
+    let count = adapters.len();
+    let adapter = adapters.into_iter().nth(wanted).ok_or_else(|| {
+        missing(match count {
+            0 => {
+                "no Vulkan, Metal or DX12 adapter was found; is a driver installed? Use the cpu device".into()
+            }
+            _ => format!("there are {count} adapters: {found}"),
+        })
+    })?;
+    Ok((wanted, adapter))
+}
+
+/// The features that Fornax asks for where they exist.
+pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
+    use wgpu::Features as F;
+    adapter.features()
+        & (F::SHADER_F16
+            | F::SHADER_INT64
+            | F::SUBGROUP
+            | F::IMMEDIATES
+            | F::TIMESTAMP_QUERY
+            | F::TIMESTAMP_QUERY_INSIDE_ENCODERS
+            | F::TIMESTAMP_QUERY_INSIDE_PASSES
+            | F::PIPELINE_CACHE
+            | F::EXPERIMENTAL_COOPERATIVE_MATRIX)
+}
+
+/// What the printers may use.
+pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
+    use wgpu::Features as F;
+    let (features, limits, info) = (features(adapter), adapter.limits(), adapter.get_info());
+    let whole_subgroups =
+        info.subgroup_min_size == info.subgroup_max_size && info.subgroup_min_size.is_power_of_two();
+    let subgroup = (features.contains(F::SUBGROUP) && whole_subgroups).then_some(info.subgroup_min_size);
+    let cooperative = features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX)
+        && features.contains(F::SHADER_F16)
+        && subgroup == Some(32)
+        && adapter.cooperative_matrix_properties().iter().any(|p| {
+            (p.m_size, p.n_size, p.k_size) == (16, 16, 16)
+                && p.ab_type == wgpu::CooperativeScalarType::F16
+                && p.cr_type == wgpu::CooperativeScalarType::F32
+        });
+    Caps {
+        f16: features.contains(F::SHADER_F16),
+        int64: features.contains(F::SHADER_INT64),
+        subgroup,
+        immediates: features.contains(F::IMMEDIATES) && limits.max_immediate_size >= 128,
+        cooperative,
+        lanes: limits
+            .max_compute_invocations_per_workgroup
+            .min(limits.max_compute_workgroup_size_x)
+            .min(1024),
+        workgroup_bytes: limits.max_compute_workgroup_storage_size,
+        buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
+        groups: limits.max_compute_workgroups_per_dimension.min(65_535),
+        binding_bytes: limits.max_storage_buffer_binding_size,
+        // No API tells the number of cores; a software adapter has few, a GPU up to a couple of hundred.
+        parallel: if is_software(adapter) { 8 } else { 512 },
+    }
+}
+
+/// What `fornax info` shows of every adapter.
+pub fn adapters() -> Vec<AdapterReport> {
+    let instance = instance();
+    let report = |(i, adapter): (usize, &wgpu::Adapter)| {
+        let info = adapter.get_info();
+        AdapterReport {
+            device: format!("wgpu:{i}"),
+            name: info.name,
+            kind: format!("{:?}", info.device_type).to_lowercase().replace("gpu", ""),
+            backend: format!("{:?}", info.backend),
+            driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
+            caps: caps(adapter),
+            buffer_bytes: adapter.limits().max_buffer_size,
+            software: is_software(adapter),
+        }
+    };
+    all(&instance).iter().enumerate().map(report).collect()
+}

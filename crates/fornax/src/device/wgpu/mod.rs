@@ -1,0 +1,160 @@
+//! The wgpu device: every GPU that Vulkan, Metal or DX12 reaches. Kernels become WGSL (`print/`), a plan becomes one
+//! command buffer (`queue`). Submission is asynchronous: [`Backend::launch`] returns when the work is queued, and
+//! only reading back waits. Nothing here knows tensors or graphs.
+
+mod adapter;
+mod memory;
+mod pipeline;
+mod print;
+mod queue;
+
+pub use adapter::{AdapterReport, adapters};
+pub use print::Caps;
+
+use super::{Backend, Launch, Memory, Pipeline};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use memory::GpuMemory;
+use pipeline::GpuPipeline;
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Waits for a future that the GPU's driver or a poll completes.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    pollster::block_on(future)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// A GPU behind wgpu.
+pub struct Wgpu {
+    name: String,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    caps: Caps,
+    limits: wgpu::Limits,
+    /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
+    status: wgpu::Buffer,
+    staging: memory::Staging,
+    next_memory: AtomicU64,
+    /// The first error that no call was there to return, such as the loss of the device.
+    fault: Arc<Mutex<Option<String>>>,
+    submits: AtomicU64,
+}
+
+impl Wgpu {
+    /// Opens the adapter that a name means; see [`crate::Device::open`].
+    pub fn open(name: &str) -> Result<Wgpu> {
+        Wgpu::open_with(name, |caps| caps)
+    }
+
+    /// Whether this machine has a GPU that is not a program.
+    pub fn exists() -> bool {
+        adapter::all(&adapter::instance()).first().is_some_and(|a| !adapter::is_software(a))
+    }
+
+    /// Opens an adapter and uses only what `limit` leaves of its capabilities.
+    pub fn open_with(name: &str, limit: impl FnOnce(Caps) -> Caps) -> Result<Wgpu> {
+        let instance = adapter::instance();
+        let (number, adapter) = adapter::find(&instance, name)?;
+        let features = adapter::features(&adapter);
+        let limits = adapter.limits();
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("fornax"),
+            required_features: features,
+            required_limits: limits.clone(),
+            // SAFETY: the experimental feature asked for is cooperative matrices, whose results tests compare with
+            // the reference before they are relied upon.
+            experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        };
+        let (device, queue) = wait(adapter.request_device(&descriptor)).map_err(|e| Error::NoDevice {
+            name: name.into(),
+            detail: format!("the driver refused it: {e}"),
+        })?;
+        let fault = Arc::new(Mutex::new(None));
+        let (on_error, on_loss) = (fault.clone(), fault.clone());
+        device.on_uncaptured_error(Arc::new(move |e: wgpu::Error| {
+            lock(&on_error).get_or_insert(e.to_string());
+        }));
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                lock(&on_loss).get_or_insert(format!("the device was lost: {message}"));
+            }
+        });
+        let status = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("status"),
+            size: 16,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        Ok(Wgpu {
+            name: format!("wgpu:{number}"),
+            caps: limit(adapter::caps(&adapter)),
+            limits,
+            status,
+            staging: memory::Staging::default(),
+            next_memory: AtomicU64::new(1),
+            fault,
+            submits: AtomicU64::new(0),
+            device,
+            queue,
+        })
+    }
+
+    /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
+    fn check(&self) -> Result<()> {
+        match &*lock(&self.fault) {
+            Some(message) => Err(Error::Device { device: self.name.clone(), detail: message.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
+        self.submits.fetch_add(1, Ordering::Relaxed);
+        self.queue.submit([encoder.finish()])
+    }
+}
+
+/// The concrete type behind a trait object of this device.
+fn own<'a, T: Any>(any: &'a dyn Any, what: &str) -> Result<&'a T> {
+    any.downcast_ref().ok_or_else(|| Error::Internal(format!("a {what} of another device reached wgpu")))
+}
+
+impl Backend for Wgpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>> {
+        self.new_memory(bytes).map(|memory| Arc::new(memory) as Arc<dyn Memory>)
+    }
+
+    fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()> {
+        self.write(own::<GpuMemory>(memory, "memory")?, bytes)
+    }
+
+    fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
+        self.read(own::<GpuMemory>(memory, "memory")?, bytes)
+    }
+
+    fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
+        Ok(Box::new(GpuPipeline::new(self, kernel)?))
+    }
+
+    fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
+        self.encode(batch)
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        self.device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
+        self.check()?;
+        self.check_status()
+    }
+}

@@ -1,0 +1,202 @@
+//! Compiled kernels: WGSL -> wgpu pipelines, with the bind groups of the memories they have met. A kernel has a
+//! variant for each way in which its reads and writes share memory, made when that way is first seen.
+
+use super::memory::GpuMemory;
+use super::print::{self, Binding};
+use super::{Wgpu, lock, own, wait};
+use crate::device::{Launch, Pipeline};
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex};
+
+/// The memories of a bind group, by id.
+type Key = SmallVec<[u64; 12]>;
+
+/// One dispatch, ready to be encoded.
+pub(super) struct Ready {
+    pub pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+    bindings: Vec<Binding>,
+    pub grid: [u32; 2],
+    /// Whether the launch arguments are immediates.
+    pub immediates: bool,
+    groups: Mutex<FxHashMap<Key, wgpu::BindGroup>>,
+}
+
+/// A kernel compiled for one way of sharing memory.
+pub(super) struct Variant {
+    aliased: Vec<bool>,
+    pub dispatches: Vec<Ready>,
+    scratch: Vec<GpuMemory>,
+}
+
+pub(super) struct GpuPipeline {
+    kernel: Kernel,
+    variants: Mutex<Vec<Arc<Variant>>>,
+}
+
+impl Pipeline for GpuPipeline {}
+
+impl GpuPipeline {
+    /// Compiles the variant that a steady training step will ask for: everything that can be in place is.
+    pub fn new(gpu: &Wgpu, kernel: &Kernel) -> Result<GpuPipeline> {
+        let first = Variant::new(gpu, kernel, vec![true; kernel.in_place.len()])?;
+        Ok(GpuPipeline { kernel: kernel.clone(), variants: Mutex::new(vec![Arc::new(first)]) })
+    }
+
+    /// The variant for the memories of a launch.
+    pub fn variant(&self, gpu: &Wgpu, launch: &Launch<'_>) -> Result<Arc<Variant>> {
+        let mut aliased = SmallVec::<[bool; 16]>::new();
+        for &(write, read) in &self.kernel.in_place {
+            let (w, r) = (
+                own::<GpuMemory>(launch.writes[write], "memory")?,
+                own::<GpuMemory>(launch.reads[read], "memory")?,
+            );
+            aliased.push(w.id == r.id);
+        }
+        if let Some(found) = lock(&self.variants).iter().find(|v| v.aliased[..] == aliased[..]) {
+            return Ok(found.clone());
+        }
+        let made = Arc::new(Variant::new(gpu, &self.kernel, aliased.to_vec())?);
+        lock(&self.variants).push(made.clone());
+        Ok(made)
+    }
+}
+
+impl Variant {
+    fn new(gpu: &Wgpu, kernel: &Kernel, aliased: Vec<bool>) -> Result<Variant> {
+        let printed = print::print(kernel, &aliased, &gpu.caps)?;
+        let dispatches =
+            printed.dispatches.into_iter().map(|d| Ready::new(gpu, kernel, d)).collect::<Result<Vec<_>>>()?;
+        let scratch = printed.scratch.iter().map(|&bytes| {
+            let full = || Error::OutOfMemory { device: gpu.name.clone(), requested: bytes, live: 0 };
+            gpu.new_memory(bytes).ok_or_else(full)
+        });
+        Ok(Variant { aliased, dispatches, scratch: scratch.collect::<Result<Vec<_>>>()? })
+    }
+
+    /// The bind group of a dispatch for the memories of a launch.
+    pub fn group(
+        &self,
+        gpu: &Wgpu,
+        ready: &Ready,
+        launch: &Launch<'_>,
+        args: &wgpu::Buffer,
+    ) -> Result<wgpu::BindGroup> {
+        let mut memories = SmallVec::<[(&wgpu::Buffer, u64); 12]>::new();
+        for binding in &ready.bindings {
+            let memory = match *binding {
+                Binding::Read(n) => own::<GpuMemory>(launch.reads[n], "memory")?,
+                Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
+                Binding::Scratch(n) => &self.scratch[n],
+                Binding::Status => {
+                    memories.push((&gpu.status, 0));
+                    continue;
+                }
+                Binding::Args => {
+                    memories.push((args, 0));
+                    continue;
+                }
+            };
+            memories.push((&memory.buffer, memory.id));
+        }
+        let key: Key = memories.iter().map(|(_, id)| *id).collect();
+        let mut groups = lock(&ready.groups);
+        if let Some(group) = groups.get(&key) {
+            return Ok(group.clone());
+        }
+        let mut entries = Vec::with_capacity(memories.len());
+        for (i, &(buffer, _)) in memories.iter().enumerate() {
+            let size = match ready.bindings[i] {
+                Binding::Args => std::num::NonZeroU64::new(super::queue::ARGS_STRIDE),
+                _ => None,
+            };
+            let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
+            entries.push(wgpu::BindGroupEntry { binding: i as u32, resource });
+        }
+        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &ready.layout,
+            entries: &entries,
+        });
+        // Memories come and go; a bind group of one that is gone keeps it alive, so the table stays small.
+        if groups.len() >= 64 {
+            groups.clear();
+        }
+        groups.insert(key, group.clone());
+        Ok(group)
+    }
+}
+
+impl Ready {
+    fn new(gpu: &Wgpu, kernel: &Kernel, dispatch: print::Dispatch) -> Result<Ready> {
+        let entry = |(i, binding): (usize, &Binding)| wgpu::BindGroupLayoutEntry {
+            binding: i as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: match binding {
+                Binding::Args => wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Uniform,
+                    has_dynamic_offset: true,
+                    min_binding_size: None,
+                },
+                _ => wgpu::BindingType::Buffer {
+                    ty: wgpu::BufferBindingType::Storage { read_only: matches!(binding, Binding::Read(_)) },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+            },
+            count: None,
+        };
+        let entries: Vec<_> = dispatch.bindings.iter().enumerate().map(entry).collect();
+        let immediates = dispatch.text.contains("var<immediate>");
+        let size = if immediates { (kernel.args.len() as u32 * 8).next_multiple_of(16) } else { 0 };
+        let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let layout = gpu
+            .device
+            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
+        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: size,
+        });
+        let source = wgpu::ShaderSource::Wgsl(dispatch.text.as_str().into());
+        let module = wgpu::ShaderModuleDescriptor { label: Some(&kernel.label), source };
+        // SAFETY: the printers address only what the views of a kernel address, which the schedule keeps inside its
+        // memories (gathers clamp their index), and their loops end; tests compare all of it with the reference.
+        let module = unsafe {
+            gpu.device.create_shader_module_trusted(module, wgpu::ShaderRuntimeChecks::unchecked())
+        };
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(&kernel.label),
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        if let Some(e) = wait(scope.pop()) {
+            return Err(Error::Device {
+                device: gpu.name.clone(),
+                detail: format!("{}: {e}\n{}", kernel.label, dispatch.text),
+            });
+        }
+        Ok(Ready {
+            pipeline,
+            layout,
+            bindings: dispatch.bindings,
+            grid: dispatch.grid,
+            immediates,
+            groups: Mutex::default(),
+        })
+    }
+
+    /// Whether the launch arguments come in a uniform buffer.
+    pub fn uniform(&self) -> bool {
+        self.bindings.contains(&Binding::Args)
+    }
+}

@@ -1,0 +1,131 @@
+//! Reductions across lanes: every `width` consecutive lanes of a workgroup combine their values, and all of them
+//! get the result. By shuffles inside a subgroup where they exist, through workgroup memory beyond; always in one
+//! fixed order.
+
+use super::module::{Module, line, value_type};
+use super::program::combine;
+use crate::dtype::DType;
+use crate::graph::Reduce;
+use std::fmt::Write;
+
+/// Lanes of a workgroup and how many of them work on one row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Team {
+    pub lanes: u32,
+    pub width: u32,
+}
+
+/// Prints the reduction of `value` over each team of lanes; gives the name of the result. The text must be in
+/// uniform control flow.
+pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
+    let t = value_type(dtype, m.printer.caps.int64);
+    let out = m.fresh("x");
+    line!(m, "var {out} = {value};");
+    if team.width == 1 {
+        return out;
+    }
+    let shuffles = match (m.printer.caps.subgroup, t) {
+        (Some(size), "f32" | "i32" | "u32") => size.min(team.width),
+        _ => 1,
+    };
+    let mut step = shuffles / 2;
+    while step > 0 {
+        let other = m.bind("o", &format!("subgroupShuffleXor({out}, {step}u)"));
+        let combined = combine(m, op, dtype, &out, &other);
+        line!(m, "{out} = {combined};");
+        step /= 2;
+    }
+    if shuffles == team.width {
+        return out;
+    }
+    let memory = format!("shared_{t}");
+    let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", team.lanes);
+    if !m.globals.contains(&declaration) {
+        m.globals += &declaration;
+    }
+    if shuffles > 1 {
+        // One value a subgroup; every lane adds up those of its team.
+        let parts = team.width / shuffles;
+        line!(m, "if (lane % {shuffles}u == 0u) {{ {memory}[lane / {shuffles}u] = {out}; }}");
+        line!(m, "workgroupBarrier();");
+        let start = m.bind("b", &format!("(lane / {}u) * {parts}u", team.width));
+        line!(m, "{out} = {memory}[{start}];");
+        for i in 1..parts {
+            let combined = combine(m, op, dtype, &out, &format!("{memory}[{start} + {i}u]"));
+            line!(m, "{out} = {combined};");
+        }
+        line!(m, "workgroupBarrier();");
+        return out;
+    }
+    line!(m, "{memory}[lane] = {out};");
+    line!(m, "workgroupBarrier();");
+    let mut step = team.width / 2;
+    while step > 0 {
+        let combined =
+            combine(m, op, dtype, &format!("{memory}[lane]"), &format!("{memory}[lane + {step}u]"));
+        line!(m, "if (lane % {}u < {step}u) {{ {memory}[lane] = {combined}; }}", team.width);
+        line!(m, "workgroupBarrier();");
+        step /= 2;
+    }
+    line!(m, "{out} = {memory}[lane - lane % {}u];", team.width);
+    line!(m, "workgroupBarrier();");
+    out
+}
+
+/// Whether the candidate `(a, i)` comes before `(b, j)` for an arg reduction: larger (smaller), NaN first, then the
+/// smaller position.
+pub(super) fn precedes(m: &mut Module<'_>, op: Reduce, dtype: DType, a: [&str; 2], b: [&str; 2]) -> String {
+    let sign = if op == Reduce::ArgMax { ">" } else { "<" };
+    let (value, other, i, j) = (a[0], b[0], a[1], b[1]);
+    match value_type(dtype, m.printer.caps.int64) {
+        "f32" => {
+            let nan = m.function(super::functions::Function::IsNan);
+            format!(
+                "select(select({value} {sign} {other} || ({value} == {other} && {i} < {j}), false, {nan}({other})), \
+                 !{nan}({other}) || {i} < {j}, {nan}({value}))"
+            )
+        }
+        "bool" => {
+            let (a, b) = (format!("select(0u, 1u, {value})"), format!("select(0u, 1u, {other})"));
+            format!("({a} {sign} {b} || ({a} == {b} && {i} < {j}))")
+        }
+        _ => format!("({value} {sign} {other} || ({value} == {other} && {i} < {j}))"),
+    }
+}
+
+/// The position that an arg reduction finds over each team, as u32. `best` is (value, position) of each lane.
+pub(super) fn reduce_arg(
+    m: &mut Module<'_>,
+    team: Team,
+    op: Reduce,
+    dtype: DType,
+    best: [&str; 2],
+) -> String {
+    let t = value_type(dtype, m.printer.caps.int64);
+    if team.width == 1 {
+        return best[1].into();
+    }
+    for declaration in [
+        format!("var<workgroup> shared_{t}: array<{t}, {}>;\n", team.lanes),
+        format!("var<workgroup> shared_position: array<u32, {}>;\n", team.lanes),
+    ] {
+        if !m.globals.contains(&declaration) {
+            m.globals += &declaration;
+        }
+    }
+    line!(m, "shared_{t}[lane] = {}; shared_position[lane] = {};", best[0], best[1]);
+    line!(m, "workgroupBarrier();");
+    let mut step = team.width / 2;
+    while step > 0 {
+        let here = [format!("shared_{t}[lane]"), "shared_position[lane]".to_string()];
+        let there = [format!("shared_{t}[lane + {step}u]"), format!("shared_position[lane + {step}u]")];
+        let better = precedes(m, op, dtype, [&there[0], &there[1]], [&here[0], &here[1]]);
+        line!(m, "if (lane % {}u < {step}u && {better}) {{", team.width);
+        line!(m, "{} = {}; {} = {}; }}", here[0], there[0], here[1], there[1]);
+        line!(m, "workgroupBarrier();");
+        step /= 2;
+    }
+    let out = m.bind("p", &format!("shared_position[lane - lane % {}u]", team.width));
+    line!(m, "workgroupBarrier();");
+    out
+}

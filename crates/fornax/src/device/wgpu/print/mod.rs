@@ -1,0 +1,142 @@
+//! Kernel IR -> WGSL. Each kernel shape has a file; all build their text with a [`Module`], which owns the
+//! bindings and knows how elements lie in words. Nothing here talks to a GPU, so every text can be validated and
+//! snapshot-tested anywhere.
+
+mod column;
+mod functions;
+mod lanes;
+mod map;
+mod module;
+mod program;
+mod row;
+
+pub(crate) use module::{Binding, Module};
+
+use crate::error::{Error, Result};
+use crate::kernel::{Body, Kernel, Loop, Segment};
+
+/// What an adapter offers that texts may use.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Caps {
+    /// `enable f16`: halves are converted by the hardware.
+    pub f16: bool,
+    /// 64-bit integers. Without them I64 is computed in 32 bits and stored in 64.
+    pub int64: bool,
+    /// Lanes of a subgroup, where all subgroups have that many and shuffles exist.
+    pub subgroup: Option<u32>,
+    /// Launch arguments as immediates; otherwise they come in a uniform buffer.
+    pub immediates: bool,
+    /// 16x16 cooperative matrices of f16 with f32 sums.
+    pub cooperative: bool,
+    /// The most lanes of a workgroup.
+    pub lanes: u32,
+    /// Bytes of workgroup memory.
+    pub workgroup_bytes: u32,
+    /// The most storage buffers of one dispatch.
+    pub buffers: u32,
+    /// The most workgroups along one axis of a grid.
+    pub groups: u32,
+    /// The most bytes of a buffer that one binding can show.
+    pub binding_bytes: u64,
+    /// How many workgroups keep the whole device busy.
+    pub parallel: u32,
+}
+
+/// One dispatch: the text, what is bound in which order, and how many workgroups run.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatch {
+    pub text: String,
+    pub bindings: Vec<Binding>,
+    /// Workgroups along x and y; texts compute their number as `x + y * width` and ignore those past the end.
+    pub grid: [u32; 2],
+}
+
+/// A kernel as WGSL: dispatches in order and the scratch memories that they share, in bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Printed {
+    pub dispatches: Vec<Dispatch>,
+    pub scratch: Vec<usize>,
+}
+
+/// Prints a kernel. `aliased[i]` says that pair i of `kernel.in_place` is one memory.
+pub(crate) fn print(kernel: &Kernel, aliased: &[bool], caps: &Caps) -> Result<Printed> {
+    check_limits(kernel, caps)?;
+    let printer = Printer { kernel, aliased, caps };
+    match &kernel.body {
+        Body::Loop(body) => printer.looped(body),
+        other => Err(Error::Internal(format!("no WGSL yet for {other:?}"))),
+    }
+}
+
+fn check_limits(kernel: &Kernel, caps: &Caps) -> Result<()> {
+    for port in kernel.reads.iter().chain(&kernel.writes) {
+        if port.dtype == crate::DType::F64 {
+            let detail = "this device has no f64; use f32, or the cpu device";
+            return Err(Error::DType { op: "kernel", detail: format!("{}: {detail}", kernel.label) });
+        }
+        let bytes = (port.len * port.dtype.size()) as u64;
+        if bytes > caps.binding_bytes {
+            let detail = format!(
+                "{}: a tensor of {bytes} bytes is more than the {} bytes that can be bound at once; split it along \
+                 an axis",
+                kernel.label, caps.binding_bytes
+            );
+            return Err(Error::Device { device: "wgpu".into(), detail });
+        }
+    }
+    Ok(())
+}
+
+/// What all printers of one kernel share.
+#[derive(Clone, Copy)]
+pub(crate) struct Printer<'a> {
+    pub kernel: &'a Kernel,
+    pub aliased: &'a [bool],
+    pub caps: &'a Caps,
+}
+
+impl<'a> Printer<'a> {
+    pub fn module(&self) -> Module<'a> {
+        Module::new(*self)
+    }
+
+    fn looped(&self, body: &'a Loop) -> Result<Printed> {
+        let mut printed = Printed::default();
+        if body.reduced.iter().any(|&r| r) {
+            for segment in &body.segments {
+                if !column::print(self, body, segment, &mut printed)? {
+                    row::print(self, body, segment, &mut printed)?;
+                }
+            }
+        } else {
+            // As many segments in a dispatch as its bindings allow.
+            let mut start = 0;
+            while start < body.segments.len() {
+                let end = map::together(self, &body.segments[start..]) + start;
+                printed.dispatches.push(map::print(self, body, &body.segments[start..end])?);
+                start = end;
+            }
+        }
+        Ok(printed)
+    }
+
+    /// The memories that a segment needs, for counting bindings.
+    pub fn memories(&self, segment: &Segment) -> usize {
+        let reads = segment.loads.iter().filter(|l| matches!(l.source, crate::kernel::Source::Memory(_)));
+        reads.count() + segment.stores.len()
+    }
+}
+
+/// A grid of at least `groups` workgroups.
+pub(crate) fn grid(groups: usize, caps: &Caps) -> Result<[u32; 2]> {
+    let most = caps.groups as usize;
+    if groups <= most {
+        return Ok([groups.max(1) as u32, 1]);
+    }
+    let height = groups.div_ceil(most);
+    if height > most {
+        let detail = format!("{groups} workgroups are more than the {most} x {most} of a grid");
+        return Err(Error::Device { device: "wgpu".into(), detail });
+    }
+    Ok([groups.div_ceil(height) as u32, height as u32])
+}

@@ -1,0 +1,469 @@
+//! Loops with reductions, a team of lanes for every point of the kept axes ("row"). Three forms: *resident* keeps
+//! the whole row in registers, *streaming* passes over it once for every reduction that depends on another, *split*
+//! gives a long row to many workgroups, a dispatch for every pass.
+
+use super::lanes::{Team, precedes, reduce, reduce_arg};
+use super::map::coordinates;
+use super::module::{Binding, line, value_type};
+use super::program::{Point, Program, combine, identity};
+use super::{Module, Printed, Printer};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::graph::Reduce;
+use crate::kernel::{Inst, Level, Loop, Segment, Source, Val};
+use std::fmt::Write;
+
+/// The most elements of a row that one lane keeps.
+const RESIDENT: usize = 16;
+
+/// What the forms share: the program, the sizes, and after how many passes a value is known.
+struct Rows<'a> {
+    program: Program<'a>,
+    kept: Vec<usize>,
+    reduced: Vec<usize>,
+    /// Points of the kept and of the reduced axes.
+    rows: usize,
+    length: usize,
+    pass: Vec<usize>,
+    passes: usize,
+}
+
+impl<'a> Rows<'a> {
+    fn new(m: &Module<'_>, body: &'a Loop, segment: &'a Segment) -> Rows<'a> {
+        let axes = 0..segment.dims.len();
+        let (reduced, kept): (Vec<usize>, Vec<usize>) = axes.partition(|&a| body.reduced[a]);
+        let size = |axes: &[usize]| axes.iter().map(|&a| segment.dims[a]).product::<usize>();
+        let mut pass = vec![0; body.program.len()];
+        for (i, instr) in body.program.iter().enumerate() {
+            let known = instr.inst.operands().iter().map(|v| pass[v.index()]).max().unwrap_or(0);
+            pass[i] = known + matches!(instr.inst, Inst::Reduce(..)) as usize;
+        }
+        let inner = *reduced.last().unwrap_or(&0);
+        let mut program = Program {
+            body,
+            segment,
+            vector: 1,
+            kept_differ: false,
+            product: vec![],
+            inner,
+            prefix: String::new(),
+        };
+        // A vector must stay inside a row; then stores are whole words where they lie together.
+        let kernel = m.printer.kernel;
+        let loads = segment.loads.iter().filter_map(|l| match l.source {
+            Source::Memory(read) => Some(kernel.reads[read].dtype.size()),
+            _ => None,
+        });
+        let mut vector = 16 / loads.max().unwrap_or(4).clamp(2, 4);
+        while vector > 1 {
+            program.vector = vector;
+            if segment.dims[inner].is_multiple_of(vector) && program.stores_in_vectors(m) {
+                break;
+            }
+            vector /= 2;
+        }
+        program.vector = vector.max(1);
+        let passes = 1 + pass.iter().copied().max().unwrap_or(0);
+        Rows { rows: size(&kept), length: size(&reduced), program, kept, reduced, pass, passes }
+    }
+
+    fn dims(&self, axes: &[usize]) -> Vec<usize> {
+        axes.iter().map(|&a| self.program.segment.dims[a]).collect()
+    }
+
+    fn body(&self) -> &'a Loop {
+        self.program.body
+    }
+
+    /// The point of row `row` with the reduced coordinates still at zero.
+    fn row_point(&self, m: &mut Module<'_>, row: &str) -> Point {
+        let found = coordinates(m, row, &self.dims(&self.kept), 1);
+        let mut coords = vec!["0u".to_string(); self.program.segment.dims.len()];
+        for (&axis, c) in self.kept.iter().zip(found) {
+            coords[axis] = c;
+        }
+        Point { coords, inner: self.program.inner }
+    }
+
+    /// Moves a row's point to vector number `index` of the row.
+    fn element_point(&self, m: &mut Module<'_>, row: &Point, index: &str) -> Point {
+        let mut point = row.clone();
+        let found = coordinates(m, index, &self.dims(&self.reduced), self.program.vector);
+        for (&axis, c) in self.reduced.iter().zip(found) {
+            point.coords[axis] = c;
+        }
+        point
+    }
+
+    /// Vectors of a row.
+    fn vectors(&self) -> usize {
+        self.length / self.program.segment.dims[self.program.inner].max(1)
+            * self.program.segment.dims[self.program.inner].div_ceil(self.program.vector)
+    }
+
+    /// Values that are not of an element and known at pass `pass` (and not before), reductions left out.
+    fn scalars(&self, pass: usize) -> Vec<usize> {
+        let program = &self.body().program;
+        let fits = |i: &usize| {
+            program[*i].level != Level::Element
+                && self.pass[*i] == pass
+                && !matches!(program[*i].inst, Inst::Reduce(..))
+        };
+        (0..program.len()).filter(fits).collect()
+    }
+
+    /// The reductions whose operands are known in a pass.
+    fn reductions(&self, pass: usize) -> Vec<usize> {
+        let program = &self.body().program;
+        let fits = |i: &usize| matches!(program[*i].inst, Inst::Reduce(..)) && self.pass[*i] == pass + 1;
+        (0..program.len()).filter(fits).collect()
+    }
+
+    /// The stores of single elements whose values are known in a pass; with `last`, all from there on.
+    fn element_stores(&self, pass: usize) -> Vec<usize> {
+        let fits = |&s: &usize| {
+            self.program.store_level(s) == Level::Element && self.pass[self.body().stores[s].index()] == pass
+        };
+        (0..self.body().stores.len()).filter(fits).collect()
+    }
+
+    fn row_stores(&self) -> Vec<usize> {
+        (0..self.body().stores.len()).filter(|&s| self.program.store_level(s) != Level::Element).collect()
+    }
+
+    /// The element instructions that some values need, in order.
+    fn needed(&self, of: impl Iterator<Item = Val>) -> Vec<usize> {
+        let program = &self.body().program;
+        let mut wanted = vec![false; program.len()];
+        let mut open: Vec<usize> = of.map(Val::index).collect();
+        while let Some(i) = open.pop() {
+            if program[i].level == Level::Element && !wanted[i] {
+                wanted[i] = true;
+                open.extend(program[i].inst.operands().iter().map(|v| v.index()));
+            }
+        }
+        (0..program.len()).filter(|&i| wanted[i]).collect()
+    }
+
+    fn reduction(&self, i: usize) -> (Reduce, Val, DType) {
+        match self.body().program[i].inst {
+            Inst::Reduce(op, a) => (op, a, self.body().program[a.index()].dtype),
+            _ => unreachable!("reductions() gives reductions only"),
+        }
+    }
+
+    /// Prints accumulators for reductions: `acc{i}`, and for positions `at{i}`.
+    fn open_accumulators(&self, m: &mut Module<'_>, which: &[usize]) {
+        for &i in which {
+            let (op, _, dtype) = self.reduction(i);
+            let start = identity(m, op, dtype);
+            line!(m, "var acc{i}: {} = {start};", value_type(dtype, m.printer.caps.int64));
+            if is_arg(op) {
+                line!(m, "var at{i} = 0xffffffffu;");
+            }
+        }
+    }
+
+    /// Adds element `e`, whose position in the row is `position`, to the accumulators.
+    fn accumulate(&self, m: &mut Module<'_>, which: &[usize], e: usize, position: &str) {
+        for &i in which {
+            let (op, a, dtype) = self.reduction(i);
+            let value = self.program.name(a, e);
+            let acc = format!("acc{i}");
+            if is_arg(op) {
+                let at = format!("at{i}");
+                let better = precedes(m, op, dtype, [&value, position], [&acc, &at]);
+                // The first candidate always wins: the empty place has the largest position and an extreme value.
+                line!(m, "if ({at} == 0xffffffffu || {better}) {{ {acc} = {value}; {at} = {position}; }}");
+            } else {
+                let sum = combine(m, op, dtype, &acc, &value);
+                line!(m, "{acc} = {sum};");
+            }
+        }
+    }
+
+    /// Combines the accumulators of a team and names the results.
+    fn close_accumulators(&self, m: &mut Module<'_>, team: Team, which: &[usize]) {
+        for &i in which {
+            let (op, _, dtype) = self.reduction(i);
+            let name = self.program.name(Val(i as u32), 0);
+            if is_arg(op) {
+                let at = reduce_arg(m, team, op, dtype, [&format!("acc{i}"), &format!("at{i}")]);
+                let t = value_type(DType::I64, m.printer.caps.int64);
+                line!(m, "let {name} = {t}({at});");
+            } else {
+                let result = reduce(m, team, op, dtype, &format!("acc{i}"));
+                line!(m, "let {name} = {result};");
+            }
+        }
+    }
+
+    /// The row-major position of element `e` of vector `index` in its row.
+    fn position(&self, index: &str, e: usize) -> String {
+        format!("({index} * {}u + {e}u)", self.program.vector)
+    }
+}
+
+fn is_arg(op: Reduce) -> bool {
+    matches!(op, Reduce::ArgMax | Reduce::ArgMin)
+}
+
+/// Prints one segment; adds to the dispatches.
+pub(super) fn print<'a>(
+    printer: &Printer<'a>,
+    body: &'a Loop,
+    segment: &'a Segment,
+    printed: &mut Printed,
+) -> Result<()> {
+    let rows = Rows::new(&printer.module(), body, segment);
+    let vectors = rows.vectors();
+    let long = rows.length >= 1 << 15 && rows.rows * 4 < printer.caps.parallel as usize;
+    let args =
+        (0..body.program.len()).any(|i| matches!(body.program[i].inst, Inst::Reduce(op, _) if is_arg(op)));
+    if long && !args {
+        return split(printer, &rows, printed);
+    }
+    // Enough lanes that each keeps a handful of elements; few enough that short rows share a workgroup.
+    let per_lane = (8 / rows.program.vector).max(1);
+    let most = printer.caps.lanes.min(1024) as usize;
+    let width = vectors.div_ceil(per_lane).next_power_of_two().clamp(1, most);
+    if vectors.div_ceil(width) * rows.program.vector <= RESIDENT {
+        resident(printer, &rows, width as u32, printed)
+    } else {
+        streaming(printer, &rows, printed)
+    }
+}
+
+/// Opens the text: which row a team works on. Teams past the last row repeat it, and store nothing.
+fn open_rows(m: &mut Module<'_>, rows: &Rows<'_>, team: Team) -> Point {
+    rows.program.declare(m, &[Level::Uniform, Level::Kept, Level::Element]);
+    let per = team.lanes / team.width;
+    line!(m, "let place = lane % {}u;", team.width);
+    line!(m, "let wanted = group * {per}u + lane / {}u;", team.width);
+    line!(m, "let row = min(wanted, {}u);", rows.rows - 1);
+    rows.row_point(m, "row")
+}
+
+fn team(width: u32) -> Team {
+    Team { lanes: width.max(128), width }
+}
+
+fn resident(printer: &Printer<'_>, rows: &Rows<'_>, width: u32, printed: &mut Printed) -> Result<()> {
+    let mut m = printer.module();
+    let team = team(width);
+    let row = open_rows(&mut m, rows, team);
+    let (vector, vectors) = (rows.program.vector, rows.vectors());
+    let parts = vectors.div_ceil(width as usize);
+    let whole = vectors.is_multiple_of(width as usize);
+    let mut points = vec![];
+    for p in 0..parts {
+        let index = m.bind("i", &format!("place + {}u", p * width as usize));
+        if whole {
+            points.push((rows.element_point(&mut m, &row, &index), index, None));
+            continue;
+        }
+        let valid = m.bind("ok", &format!("{index} < {vectors}u"));
+        let safe = m.bind("i", &format!("select(0u, {index}, {valid})"));
+        points.push((rows.element_point(&mut m, &row, &safe), safe, Some(valid)));
+    }
+    for i in 0..rows.body().program.len() {
+        let instr = &rows.body().program[i];
+        if matches!(instr.inst, Inst::Reduce(..)) {
+            rows.open_accumulators(&mut m, &[i]);
+            for (p, (_, index, valid)) in points.iter().enumerate() {
+                if let Some(valid) = valid {
+                    line!(m, "if ({valid}) {{");
+                }
+                for e in 0..vector {
+                    rows.accumulate(&mut m, &[i], p * vector + e, &rows.position(index, e));
+                }
+                if valid.is_some() {
+                    line!(m, "}}");
+                }
+            }
+            rows.close_accumulators(&mut m, team, &[i]);
+        } else if instr.level == Level::Element {
+            for (p, (point, ..)) in points.iter().enumerate() {
+                rows.program.instruction(&mut m, i, point, p * vector, vector);
+            }
+        } else {
+            rows.program.instruction(&mut m, i, &row, 0, 1);
+        }
+    }
+    let elements: Vec<usize> =
+        (0..rows.body().stores.len()).filter(|&s| rows.program.store_level(s) == Level::Element).collect();
+    for (p, (point, _, valid)) in points.iter().enumerate() {
+        if elements.is_empty() {
+            break;
+        }
+        match valid {
+            Some(valid) => line!(m, "if (wanted < {}u && {valid}) {{", rows.rows),
+            None => line!(m, "if (wanted < {}u) {{", rows.rows),
+        }
+        rows.program.stores(&mut m, &elements, point, p * vector, vector);
+        line!(m, "}}");
+    }
+    line!(m, "if (wanted < {}u && place == 0u) {{", rows.rows);
+    rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);
+    line!(m, "}}");
+    let per = (team.lanes / team.width) as usize;
+    printed.dispatches.push(m.finish(team.lanes, rows.rows.div_ceil(per))?);
+    Ok(())
+}
+
+/// Prints the loop of one pass over the vectors `from, from + step, .. < to` of a row.
+fn pass_loop(
+    m: &mut Module<'_>,
+    rows: &Rows<'_>,
+    row: &Point,
+    pass: usize,
+    bounds: [&str; 3],
+    store_if: &str,
+) {
+    let (reductions, stores) = (rows.reductions(pass), rows.element_stores(pass));
+    let operands = reductions.iter().map(|&i| rows.reduction(i).1);
+    let needed = rows.needed(operands.chain(stores.iter().map(|&s| rows.body().stores[s])));
+    if reductions.is_empty() && stores.is_empty() {
+        return;
+    }
+    let [from, to, step] = bounds;
+    line!(m, "for (var at_vector = {from}; at_vector < {to}; at_vector += {step}) {{");
+    let point = rows.element_point(m, row, "at_vector");
+    for i in needed {
+        rows.program.instruction(m, i, &point, 0, rows.program.vector);
+    }
+    for e in 0..rows.program.vector {
+        rows.accumulate(m, &reductions, e, &rows.position("at_vector", e));
+    }
+    if !stores.is_empty() {
+        line!(m, "if ({store_if}) {{");
+        rows.program.stores(m, &stores, &point, 0, rows.program.vector);
+        line!(m, "}}");
+    }
+    line!(m, "}}");
+}
+
+fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Result<()> {
+    let mut m = printer.module();
+    let width =
+        rows.vectors().div_ceil(8).next_power_of_two().clamp(32, printer.caps.lanes.min(1024) as usize);
+    let team = team(width as u32);
+    let row = open_rows(&mut m, rows, team);
+    let vectors = format!("{}u", rows.vectors());
+    let step = format!("{width}u");
+    for pass in 0..rows.passes {
+        for i in rows.scalars(pass) {
+            rows.program.instruction(&mut m, i, &row, 0, 1);
+        }
+        let reductions = rows.reductions(pass);
+        rows.open_accumulators(&mut m, &reductions);
+        pass_loop(&mut m, rows, &row, pass, ["place", &vectors, &step], &format!("wanted < {}u", rows.rows));
+        rows.close_accumulators(&mut m, team, &reductions);
+    }
+    line!(m, "if (wanted < {}u && place == 0u) {{", rows.rows);
+    rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);
+    line!(m, "}}");
+    let per = (team.lanes / team.width) as usize;
+    printed.dispatches.push(m.finish(team.lanes, rows.rows.div_ceil(per))?);
+    Ok(())
+}
+
+/// A dispatch for every pass. Each workgroup reduces a part of a row into scratch memory; the next pass begins
+/// by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own.
+fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Result<()> {
+    const LANES: u32 = 256;
+    let team = Team { lanes: LANES, width: LANES };
+    let vectors = rows.vectors();
+    // At least four vectors a lane, and not more workgroups than keep the device busy.
+    let wanted = (printer.caps.parallel as usize * 4).div_ceil(rows.rows);
+    let parts = wanted.min(vectors.div_ceil(LANES as usize * 4)).clamp(1, 4096);
+    let share = vectors.div_ceil(parts);
+    let first_scratch = printed.scratch.len();
+    let all: Vec<usize> = (0..rows.passes).flat_map(|p| rows.reductions(p)).collect();
+    let scratch_of = |i: usize| first_scratch + all.iter().position(|&r| r == i).unwrap_or(0);
+    for &i in &all {
+        let dtype = rows.reduction(i).2.compute();
+        printed.scratch.push(rows.rows * parts * dtype.size().max(4));
+    }
+    for pass in 0..rows.passes {
+        let (reductions, stores) = (rows.reductions(pass), rows.element_stores(pass));
+        let last = pass + 1 == rows.passes;
+        if reductions.is_empty() && stores.is_empty() && !last {
+            continue;
+        }
+        let mut m = printer.module();
+        let whole = reductions.is_empty() && stores.is_empty();
+        rows.program.declare(&mut m, &[Level::Uniform, Level::Kept, Level::Element]);
+        for before in 0..pass {
+            for i in rows.reductions(before) {
+                m.want(Binding::Scratch(scratch_of(i)), 1);
+            }
+        }
+        for &i in &reductions {
+            m.want(Binding::Scratch(scratch_of(i)), 1);
+        }
+        let per_row = if whole { 1 } else { parts };
+        line!(m, "let place = lane;");
+        line!(m, "let row = min(group / {per_row}u, {}u);", rows.rows - 1);
+        line!(m, "let part = group % {per_row}u;");
+        line!(m, "let real = group < {}u;", rows.rows * per_row);
+        let row = rows.row_point(&mut m, "row");
+        for before in 0..pass {
+            for i in rows.scalars(before) {
+                rows.program.instruction(&mut m, i, &row, 0, 1);
+            }
+            let known = rows.reductions(before);
+            rows.open_accumulators(&mut m, &known);
+            line!(m, "for (var from = place; from < {parts}u; from += {LANES}u) {{");
+            for &i in &known {
+                let (op, _, dtype) = rows.reduction(i);
+                let at = format!("row * {parts}u + from");
+                let value = scratch_value(&mut m, scratch_of(i), dtype, &at);
+                let sum = combine(&mut m, op, dtype, &format!("acc{i}"), &value);
+                line!(m, "acc{i} = {sum};");
+            }
+            line!(m, "}}");
+            rows.close_accumulators(&mut m, team, &known);
+        }
+        for i in rows.scalars(pass) {
+            rows.program.instruction(&mut m, i, &row, 0, 1);
+        }
+        rows.open_accumulators(&mut m, &reductions);
+        let from = m.bind("from", &format!("part * {share}u + place"));
+        let to = m.bind("to", &format!("min((part + 1u) * {share}u, {vectors}u)"));
+        pass_loop(&mut m, rows, &row, pass, [&from, &to, &format!("{LANES}u")], "real");
+        for &i in &reductions {
+            let (op, _, dtype) = rows.reduction(i);
+            let sum = reduce(&mut m, team, op, dtype, &format!("acc{i}"));
+            line!(m, "if (real && place == 0u) {{");
+            let at = format!("row * {parts}u + part");
+            put_scratch(&mut m, scratch_of(i), dtype, &at, &sum);
+            line!(m, "}}");
+        }
+        if last {
+            line!(m, "if (real && place == 0u && part == 0u) {{");
+            rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);
+            line!(m, "}}");
+        }
+        printed.dispatches.push(m.finish(LANES, rows.rows * per_row)?);
+    }
+    Ok(())
+}
+
+/// Partial results are kept in the compute type; bools as words.
+pub(super) fn scratch_dtype(dtype: DType) -> DType {
+    match dtype.compute() {
+        DType::Bool | DType::U8 => DType::U32,
+        other => other,
+    }
+}
+
+pub(super) fn scratch_value(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str) -> String {
+    let value = m.elements(Binding::Scratch(scratch), scratch_dtype(dtype), at, 1).remove(0);
+    if dtype == DType::Bool { format!("({value} != 0u)") } else { value }
+}
+
+pub(super) fn put_scratch(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str, value: &str) {
+    let value = if dtype == DType::Bool { format!("select(0u, 1u, {value})") } else { value.to_string() };
+    m.store(Binding::Scratch(scratch), scratch_dtype(dtype), at, &[value]);
+}
