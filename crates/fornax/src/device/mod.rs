@@ -11,7 +11,7 @@ pub mod wgpu;
 pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
 
-use crate::dtype::Scalar;
+use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::plan_cache::PlanCache;
@@ -59,6 +59,10 @@ pub trait Backend: Send + Sync {
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
+    /// Whether kernels can read and write elements of a dtype.
+    fn supports(&self, _dtype: DType) -> bool {
+        true
+    }
 }
 
 /// Counters of a device since it was opened or [`Device::reset_stats`].
@@ -142,8 +146,21 @@ impl Device {
         }
     }
 
+    /// The names of all devices of this machine, as [`Device::open`] takes them.
+    pub fn names() -> Vec<String> {
+        let mut names = vec!["cpu".to_string()];
+        #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+        names.extend(wgpu::adapters().into_iter().map(|a| a.device));
+        names
+    }
+
     fn unknown(name: &str) -> Error {
-        Error::NoDevice { name: name.into(), detail: "there is only \"cpu\"".into() }
+        Error::NoDevice { name: name.into(), detail: format!("there are: {}", Device::names().join(", ")) }
+    }
+
+    /// Whether tensors of a dtype can be computed here.
+    pub fn supports(&self, dtype: DType) -> bool {
+        self.0.backend.supports(dtype)
     }
 
     pub(crate) fn with_backend(backend: Arc<dyn Backend>) -> Device {

@@ -12,6 +12,7 @@ pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
 use super::{Backend, Launch, Memory, Pipeline};
+use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use memory::GpuMemory;
@@ -148,6 +149,10 @@ impl Backend for Wgpu {
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
         self.encode(batch)
+    }
+
+    fn supports(&self, dtype: DType) -> bool {
+        dtype != DType::F64
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -180,10 +180,8 @@ impl Ready {
             cache: None,
         });
         if let Some(e) = wait(scope.pop()) {
-            return Err(Error::Device {
-                device: gpu.name.clone(),
-                detail: format!("{}: {e}\n{}", kernel.label, dispatch.text),
-            });
+            let _ = std::fs::write("/tmp/bad.wgsl", &dispatch.text); // DEBUG
+            return Err(Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) });
         }
         Ok(Ready {
             pipeline,

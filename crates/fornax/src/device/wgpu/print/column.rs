@@ -28,7 +28,7 @@ struct Columns<'a> {
 
 /// Prints the segment if it has this form; says whether it did.
 pub(super) fn print<'a>(
-    printer: &Printer<'a>,
+    printer: &Printer<'_>,
     body: &'a Loop,
     segment: &'a Segment,
     printed: &mut Printed,

@@ -14,6 +14,14 @@ pub(crate) enum Function {
     RoundHalf,
     BrainBits,
     RoundBrain,
+    QuarterTurn,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
     Expm1,
     Log1p,
     Sinh,
@@ -67,6 +75,91 @@ fn brain_bits(x: f32) -> u32 {
 ";
 const ROUND_BRAIN: &str = "\
 fn round_brain(x: f32) -> f32 { return bitcast<f32>(brain_bits(x) << 16u); }
+";
+const QUARTER_TURN: &str = "\
+// Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
+fn quarter_turn(x: f32) -> vec2<f32> {
+    let n = round(x * 0.63661977);
+    var r = fma(n, -1.5703125, x);
+    r = fma(n, -4.837513e-4, r);
+    r = fma(n, -7.54979e-8, r);
+    let z = r * r;
+    let s = fma(fma(fma(fma(2.7175645e-6, z, -1.9839256e-4), z, 8.333329e-3), z, -1.6666667e-1) * z, r, r);
+    let c = fma(fma(fma(fma(2.4431203e-5, z, -1.3887306e-3), z, 4.1666646e-2), z, -0.5), z, 1.0);
+    let quadrant = i32(n) & 3;
+    let even = (quadrant & 1) == 0;
+    let sine = select(c, s, even);
+    let cosine = select(s, c, even);
+    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, quadrant == 1 || quadrant == 2));
+}
+";
+const SIN: &str = "\
+fn sin_exact(x: f32) -> f32 { return select(sin(x), quarter_turn(x).x, abs(x) < 1e5); }
+";
+const COS: &str = "\
+fn cos_exact(x: f32) -> f32 { return select(cos(x), quarter_turn(x).y, abs(x) < 1e5); }
+";
+const TAN: &str = "\
+fn tan_exact(x: f32) -> f32 {
+    let both = quarter_turn(x);
+    return select(tan(x), both.x / both.y, abs(x) < 1e5);
+}
+";
+const ASIN: &str = "\
+fn asin_exact(x: f32) -> f32 {
+    let a = abs(x);
+    let far = a > 0.5;
+    let z = select(a * a, 0.5 * (1.0 - a), far);
+    let r = select(a, sqrt(z), far);
+    var p = fma(3.756521e-2, z, 1.44026e-2);
+    p = fma(p, z, 3.181761e-2);
+    p = fma(p, z, 4.451572e-2);
+    p = fma(p, z, 7.500511e-2);
+    p = fma(p, z, 1.666666e-1);
+    let y = fma(p * z, r, r);
+    let size = select(y, 1.5707964 - 2.0 * y, far);
+    return select(select(size, -size, x < 0.0), not_a_number(), a > 1.0 || is_nan(x));
+}
+";
+const ACOS: &str = "\
+fn acos_exact(x: f32) -> f32 {
+    // Near 1 the difference from a quarter turn would lose digits.
+    let near = 2.0 * asin_exact(sqrt(max(0.5 * (1.0 - x), 0.0)));
+    return select(1.5707964 - asin_exact(x), near, x > 0.5 && x <= 1.0);
+}
+";
+const ATAN: &str = "\
+fn atan_exact(x: f32) -> f32 {
+    let a = abs(x);
+    let large = a > 2.4142137;
+    let middle = !large && a > 0.41421357;
+    let r = select(select(a, (a - 1.0) / (a + 1.0), middle), -1.0 / a, large);
+    let z = r * r;
+    var p = fma(-6.082491e-2, z, 1.0595641e-1);
+    p = fma(p, z, -1.4243803e-1);
+    p = fma(p, z, 1.9998487e-1);
+    p = fma(p, z, -3.3333315e-1);
+    let size = fma(p * z, r, r) + select(select(0.0, 0.7853982, middle), 1.5707964, large);
+    return select(select(size, -size, x < 0.0), x, is_nan(x) || a < 1e-4);
+}
+";
+const ATAN2: &str = "\
+fn atan2_exact(y: f32, x: f32) -> f32 {
+    if (is_nan(x) || is_nan(y)) { return not_a_number(); }
+    let negative = bitcast<i32>(x) < 0;
+    var angle: f32;
+    if (y == 0.0) {
+        angle = 0.0;
+    } else if (x == 0.0) {
+        return select(-1.5707964, 1.5707964, y > 0.0);
+    } else if (abs(x) == infinity() && abs(y) == infinity()) {
+        angle = 0.7853982;
+    } else {
+        angle = atan_exact(abs(y) / abs(x));
+    }
+    let full = select(angle, 3.1415927 - angle, negative);
+    return select(full, -full, bitcast<i32>(y) < 0);
+}
 ";
 const EXPM1: &str = "\
 fn expm1(x: f32) -> f32 {
@@ -269,6 +362,14 @@ impl Function {
             RoundHalf => "round_half",
             BrainBits => "brain_bits",
             RoundBrain => "round_brain",
+            QuarterTurn => "quarter_turn",
+            Sin => "sin_exact",
+            Cos => "cos_exact",
+            Tan => "tan_exact",
+            Asin => "asin_exact",
+            Acos => "acos_exact",
+            Atan => "atan_exact",
+            Atan2 => "atan2_exact",
             Expm1 => "expm1",
             Log1p => "log1p",
             Sinh => "sinh_exact",
@@ -300,7 +401,11 @@ impl Function {
         use Function::*;
         match self {
             MaxNan | MinNan | SignNan | Tanh | Erf | FloatToI32 | FloatToU32 | FloatToI64 => &[IsNan],
-            Pow => &[IsNan, Infinity],
+            Sin | Cos | Tan => &[QuarterTurn],
+            Asin | Pow => &[IsNan, Infinity],
+            Acos => &[Asin],
+            Atan => &[IsNan],
+            Atan2 => &[IsNan, Infinity, Atan],
             Log1p => &[Infinity],
             RoundBrain => &[BrainBits],
             Normal => &[Unit, Threefry],
@@ -318,7 +423,7 @@ impl Function {
             MinNan => MIN_NAN.into(),
             SignNan => SIGN_NAN.into(),
             PackHalf if caps.f16 => {
-                "fn pack_half(a: f32, b: f32) -> u32 { return bitcast<u32>(vec2<f16>(f16(a), f16(b))); }\n".into()
+                "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(vec2<f16>(f16(a), f16(b)))); }\n".into()
             }
             PackHalf => "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(a, b)); }\n".into(),
             RoundHalf if caps.f16 => "fn round_half(x: f32) -> f32 { return f32(f16(x)); }\n".into(),
@@ -326,6 +431,14 @@ impl Function {
                 .into(),
             BrainBits => BRAIN.into(),
             RoundBrain => ROUND_BRAIN.into(),
+            QuarterTurn => QUARTER_TURN.into(),
+            Sin => SIN.into(),
+            Cos => COS.into(),
+            Tan => TAN.into(),
+            Asin => ASIN.into(),
+            Acos => ACOS.into(),
+            Atan => ATAN.into(),
+            Atan2 => ATAN2.into(),
             Expm1 => EXPM1.into(),
             Log1p => LOG1P.into(),
             Sinh => SINH.into(),

@@ -6,6 +6,7 @@ mod column;
 mod functions;
 mod lanes;
 mod map;
+mod matmul;
 mod module;
 mod program;
 mod row;
@@ -64,6 +65,11 @@ pub(crate) fn print(kernel: &Kernel, aliased: &[bool], caps: &Caps) -> Result<Pr
     let printer = Printer { kernel, aliased, caps };
     match &kernel.body {
         Body::Loop(body) => printer.looped(body),
+        Body::MatMul(body) => {
+            let mut printed = Printed::default();
+            matmul::print(&printer, body, matmul::choose(body, caps), &mut printed)?;
+            Ok(printed)
+        }
         other => Err(Error::Internal(format!("no WGSL yet for {other:?}"))),
     }
 }
@@ -103,11 +109,7 @@ impl<'a> Printer<'a> {
     fn looped(&self, body: &'a Loop) -> Result<Printed> {
         let mut printed = Printed::default();
         if body.reduced.iter().any(|&r| r) {
-            for segment in &body.segments {
-                if !column::print(self, body, segment, &mut printed)? {
-                    row::print(self, body, segment, &mut printed)?;
-                }
-            }
+            self.reduced(body, &mut printed)?;
         } else {
             // As many segments in a dispatch as its bindings allow.
             let mut start = 0;
@@ -118,6 +120,16 @@ impl<'a> Printer<'a> {
             }
         }
         Ok(printed)
+    }
+
+    /// Prints a loop with reductions, each segment in the form that suits it.
+    fn reduced(&self, body: &Loop, printed: &mut Printed) -> Result<()> {
+        for segment in &body.segments {
+            if !column::print(self, body, segment, printed)? {
+                row::print(self, body, segment, printed)?;
+            }
+        }
+        Ok(())
     }
 
     /// The memories that a segment needs, for counting bindings.

@@ -29,6 +29,8 @@ struct Declared {
     /// Words of an array element: 1, 2 or 4.
     words: usize,
     atomic: bool,
+    /// Whether an element is four halves.
+    halves: bool,
 }
 
 /// The text of one dispatch, as it grows.
@@ -103,7 +105,7 @@ impl<'a> Module<'a> {
                     Binding::Status => "status".into(),
                     Binding::Args => "args".into(),
                 };
-                self.declared.push(Declared { binding, name, words, atomic: false });
+                self.declared.push(Declared { binding, name, words, atomic: false, halves: false });
             }
         }
         self
@@ -115,6 +117,25 @@ impl<'a> Module<'a> {
         if let Some(d) = self.declared.iter_mut().find(|d| d.binding == binding) {
             d.atomic = true;
         }
+    }
+
+    /// Declares a memory of halves that stay halves, four at a time; only [`Module::halves`] may read it.
+    pub fn want_halves(&mut self, binding: Binding) {
+        self.want(binding, 2);
+        if let Some(d) = self.declared.iter_mut().find(|d| d.binding == binding) {
+            d.halves = true;
+        }
+    }
+
+    /// Expressions of type f16 for elements from element address `at`, a multiple of four.
+    pub fn halves(&mut self, binding: Binding, at: &str, count: usize) -> Vec<String> {
+        let name = self.declared(binding).0.to_string();
+        let mut out = vec![];
+        for i in 0..count / 4 {
+            let four = self.bind("q", &format!("{name}[({at}) / 4u + {i}u]"));
+            out.extend(["x", "y", "z", "w"].iter().map(|c| format!("{four}.{c}")));
+        }
+        out
     }
 
     /// Includes a helper function and gives its name.
@@ -247,13 +268,7 @@ impl<'a> Module<'a> {
             DType::F32 | DType::F64 => format!("bitcast<f32>({w})"),
             DType::I32 => format!("bitcast<i32>({w})"),
             DType::U32 => w.clone(),
-            DType::F16 => {
-                let part = ["x", "y"][i];
-                match self.printer.caps.f16 {
-                    true => format!("f32(bitcast<vec2<f16>>({w}).{part})"),
-                    false => format!("unpack2x16float({w}).{part}"),
-                }
-            }
+            DType::F16 => format!("unpack2x16float({w}).{}", ["x", "y"][i]),
             DType::BF16 if i == 0 => format!("bitcast<f32>({w} << 16u)"),
             DType::BF16 => format!("bitcast<f32>({w} & 0xffff0000u)"),
             DType::U8 => format!("(({w} >> {}u) & 255u)", i * 8),
@@ -347,6 +362,7 @@ impl<'a> Module<'a> {
                     name: "args".into(),
                     words: 4,
                     atomic: false,
+                    halves: false,
                 });
             }
         }
@@ -362,6 +378,7 @@ impl<'a> Module<'a> {
                 _ => "storage, read_write",
             };
             let element = match (d.atomic, d.words) {
+                _ if d.halves => "vec4<f16>".to_string(),
                 (true, _) => "atomic<u32>".to_string(),
                 (_, 1) => "u32".to_string(),
                 (_, n) => format!("vec{n}<u32>"),

@@ -259,10 +259,10 @@ impl<'a> Program<'a> {
     }
 
     fn store_access(&self, m: &Module<'_>, s: usize) -> Access {
-        if !self.differs(self.store_level(s)) {
+        let store = &self.segment.stores[s];
+        if !self.differs(self.store_level(s)) || store.view.shape.is_empty() {
             return Access::Single;
         }
-        let store = &self.segment.stores[s];
         let port = m.printer.kernel.writes[store.write];
         let view = &store.view;
         // Past the end of a memory nobody looks; past the end of a row somebody's row begins.
@@ -501,12 +501,12 @@ fn unary(m: &mut Module<'_>, op: Unary, dtype: DType, x: &str) -> String {
         Unary::Log => format!("log({x})"),
         Unary::Log2 => format!("log2({x})"),
         Unary::Log1p => named(m, Function::Log1p),
-        Unary::Sin => format!("sin({x})"),
-        Unary::Cos => format!("cos({x})"),
-        Unary::Tan => format!("tan({x})"),
-        Unary::Asin => format!("asin({x})"),
-        Unary::Acos => format!("acos({x})"),
-        Unary::Atan => format!("atan({x})"),
+        Unary::Sin => named(m, Function::Sin),
+        Unary::Cos => named(m, Function::Cos),
+        Unary::Tan => named(m, Function::Tan),
+        Unary::Asin => named(m, Function::Asin),
+        Unary::Acos => named(m, Function::Acos),
+        Unary::Atan => named(m, Function::Atan),
         Unary::Sinh => named(m, Function::Sinh),
         Unary::Cosh => named(m, Function::Cosh),
         Unary::Tanh => named(m, Function::Tanh),
@@ -537,6 +537,10 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
             _ => format!("({a} || {b})"),
         };
     }
+    if op == Binary::Ne && dtype.is_float() {
+        // naga's != is false for NaN.
+        return format!("!({a} == {b})");
+    }
     if let Some(sign) = compare {
         return format!("({a} {sign} {b})");
     }
@@ -550,7 +554,7 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
             Binary::Pow => format!("{}({a}, {b})", m.function(Function::Pow)),
             Binary::Max => format!("{}({a}, {b})", m.function(Function::MaxNan)),
             Binary::Min => format!("{}({a}, {b})", m.function(Function::MinNan)),
-            _ => format!("atan2({a}, {b})"),
+            _ => format!("{}({a}, {b})", m.function(Function::Atan2)),
         };
     }
     let (div, rem, pow) = match value_type(dtype, m.printer.caps.int64) {
@@ -586,6 +590,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, x: &str) -> Strin
             _ => x.to_string(),
         },
         ("bool", "bool") => x.to_string(),
+        ("f32", "bool") => format!("!({x} == 0.0)"),
         (_, "bool") => format!("({x} != {})", zero(from, int64)),
         ("bool", "f32") => format!("select(0.0, 1.0, {x})"),
         ("bool", _) => format!("{target}(select(0u, 1u, {x}))"),

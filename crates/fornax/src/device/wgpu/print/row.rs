@@ -210,7 +210,7 @@ fn is_arg(op: Reduce) -> bool {
 
 /// Prints one segment; adds to the dispatches.
 pub(super) fn print<'a>(
-    printer: &Printer<'a>,
+    printer: &Printer<'_>,
     body: &'a Loop,
     segment: &'a Segment,
     printed: &mut Printed,
@@ -414,10 +414,10 @@ fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Resul
             }
             let known = rows.reductions(before);
             rows.open_accumulators(&mut m, &known);
-            line!(m, "for (var from = place; from < {parts}u; from += {LANES}u) {{");
+            line!(m, "for (var piece = place; piece < {parts}u; piece += {LANES}u) {{");
             for &i in &known {
                 let (op, _, dtype) = rows.reduction(i);
-                let at = format!("row * {parts}u + from");
+                let at = format!("row * {parts}u + piece");
                 let value = scratch_value(&mut m, scratch_of(i), dtype, &at);
                 let sum = combine(&mut m, op, dtype, &format!("acc{i}"), &value);
                 line!(m, "acc{i} = {sum};");

@@ -1,0 +1,138 @@
+//! Products of halves on the hardware's matrix units: each subgroup owns a block of 16x16 matrices with f32 sums.
+//! The epilogue goes through workgroup memory, because WGSL shows no elements of a cooperative matrix.
+
+use super::super::module::line;
+use super::super::{Dispatch, Printer};
+use super::operand::{Along, Operand};
+use super::{Place, Target, finish_tile};
+use crate::error::Result;
+use crate::kernel::MatMul;
+use std::fmt::Write;
+
+/// Sizes of a tile, and how many subgroups share it down and across.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Shape {
+    pub rows: usize,
+    pub columns: usize,
+    pub depth: usize,
+    pub down: usize,
+    pub across: usize,
+}
+
+/// Large blocks a subgroup win until registers spill.
+pub(super) const SHAPES: [Shape; 3] = [
+    Shape { rows: 128, columns: 128, depth: 32, down: 2, across: 2 },
+    Shape { rows: 128, columns: 64, depth: 32, down: 2, across: 1 },
+    Shape { rows: 64, columns: 64, depth: 32, down: 2, across: 1 },
+];
+
+/// Halves of padding after each row in workgroup memory, against bank conflicts.
+const PAD: usize = 8;
+const SUBGROUP: usize = 32;
+
+/// Prints the product; `parts` workgroups share the sum over k.
+pub(super) fn print(
+    printer: &Printer<'_>,
+    body: &MatMul,
+    s: Shape,
+    parts: usize,
+    target: Target,
+) -> Result<Dispatch> {
+    let mut m = printer.module();
+    let lanes = s.down * s.across * SUBGROUP;
+    let a = Operand::new(&mut m, &body.left, true, s.rows, s.depth, lanes, "f16");
+    let b = Operand::new(&mut m, &body.right, false, s.columns, s.depth, lanes, "f16");
+    target.declare(&mut m, body, 4);
+    let row_halves = |o: &Operand| PAD + if o.along == Along::Inner { o.depth } else { o.tile };
+    let size = |o: &Operand| row_halves(o) * if o.along == Along::Inner { o.tile } else { o.depth } / 4;
+    let (row_a, row_b) = (row_halves(&a), row_halves(&b));
+    let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
+    let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
+    let row_c = block_columns + 4;
+    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
+    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
+    let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * row_c);
+    let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
+    line!(m, "let subgroup = lane / {SUBGROUP}u;");
+    line!(m, "let block_row = (subgroup / {}u) * {block_rows}u;", s.across);
+    line!(m, "let block_column = (subgroup % {}u) * {block_columns}u;", s.across);
+    for i in 0..mats_m {
+        for j in 0..mats_n {
+            line!(m, "var c{i}_{j} = coop_mat16x16<f32, C>();");
+        }
+    }
+    a.declare(&mut m);
+    b.declare(&mut m);
+    let inside = place.ends_inside;
+    a.load(&mut m, "base_a", "row0", "k_from", "k_to", inside);
+    b.load(&mut m, "base_b", "column0", "k_from", "k_to", inside);
+    line!(m, "for (var k0 = k_from; k0 < k_to; k0 += {}u) {{", s.depth);
+    line!(m, "workgroupBarrier();");
+    a.put_as_loaded(&mut m, "tile_a", "0u", row_a / 4);
+    b.put_as_loaded(&mut m, "tile_b", "0u", row_b / 4);
+    line!(m, "workgroupBarrier();");
+    // The last turn loads its own slice again rather than one past the end.
+    line!(m, "let next = select(k0, k0 + {0}u, k0 + {0}u < k_to);", s.depth);
+    a.load(&mut m, "base_a", "row0", "next", "k_to", inside);
+    b.load(&mut m, "base_b", "column0", "next", "k_to", inside);
+    for k in (0..s.depth).step_by(16) {
+        line!(m, "{{");
+        for i in 0..mats_m {
+            let (row, role) = (format!("(block_row + {}u)", i * 16), "coop_mat16x16<f16, A>");
+            match a.along {
+                Along::Inner => line!(
+                    m,
+                    "let a{i} = coopLoadT<{role}>(&tile_a[({row} * {row_a}u + {k}u) / 4u], {}u);",
+                    row_a / 4
+                ),
+                Along::Outer => line!(
+                    m,
+                    "let a{i} = coopLoad<{role}>(&tile_a[({}u + {row}) / 4u], {}u);",
+                    k * row_a,
+                    row_a / 4
+                ),
+            }
+        }
+        for j in 0..mats_n {
+            let (column, role) = (format!("(block_column + {}u)", j * 16), "coop_mat16x16<f16, B>");
+            match b.along {
+                Along::Outer => line!(
+                    m,
+                    "let b{j} = coopLoadT<{role}>(&tile_b[({}u + {column}) / 4u], {}u);",
+                    k * row_b,
+                    row_b / 4
+                ),
+                Along::Inner => line!(
+                    m,
+                    "let b{j} = coopLoad<{role}>(&tile_b[({column} * {row_b}u + {k}u) / 4u], {}u);",
+                    row_b / 4
+                ),
+            }
+        }
+        for i in 0..mats_m {
+            for j in 0..mats_n {
+                line!(m, "c{i}_{j} = coopMultiplyAdd(a{i}, b{j}, c{i}_{j});");
+            }
+        }
+        line!(m, "}}");
+    }
+    line!(m, "}}");
+    // Sixteen rows of each block at a time.
+    let quads = block_columns / 4;
+    line!(m, "let own_c = subgroup * {}u;", 16 * row_c);
+    for i in 0..mats_m {
+        line!(m, "workgroupBarrier();");
+        for j in 0..mats_n {
+            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c + {}u], {row_c}u);", j * 16);
+        }
+        line!(m, "workgroupBarrier();");
+        line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
+        line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
+        line!(m, "let column = column0 + block_column + (q % {quads}u) * 4u;");
+        line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
+        let product = (0..4).map(|j| format!("tile_c[first + {j}u]")).collect();
+        finish_tile(&mut m, body, &target, &place, "row", "column", product);
+        line!(m, "}}");
+    }
+    m.finish(lanes as u32, place.groups)
+}

@@ -1,0 +1,366 @@
+//! Matrix products. Large ones in tiles (`tile`, or `cooperative` where the hardware multiplies 16x16 matrices of
+//! halves), those of few rows as a loop with a reduction; small outputs with a long sum are split along k, with a
+//! second dispatch that adds the parts up and runs the epilogue.
+
+mod cooperative;
+mod operand;
+mod tile;
+
+use super::map::coordinates;
+use super::module::{Binding, Module, line, value_type};
+use super::program::{Point, Program};
+use super::{Caps, Dispatch, Printed, Printer};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::{Binary, Reduce};
+use crate::kernel::{Inst, Instr, Level, Load, Loop, MatMul, Matrix, Port, Segment, Source, Store, Val};
+use crate::view::View;
+use std::fmt::Write;
+pub(crate) use tile::Tile;
+
+/// How a product is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// As a loop that reduces k.
+    Loop,
+    /// In tiles; the number says how many workgroups share a sum over k.
+    Tile(Tile, usize),
+    /// In tiles of cooperative matrices.
+    Cooperative(cooperative::Shape, usize),
+}
+
+const LARGE: Tile = Tile { rows: 128, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 };
+const MEDIUM: Tile = Tile { rows: 64, columns: 64, depth: 16, lane_rows: 8, lane_columns: 4 };
+const SMALL: Tile = Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 };
+
+/// The form that a product takes without measurements.
+pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
+    candidates(body, caps)[0]
+}
+
+/// Forms worth measuring for a product, the most promising one first.
+pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
+    let batch: usize = body.batch.iter().product();
+    if body.m <= 4 || body.n <= 4 || body.k <= 4 {
+        return vec![Form::Loop];
+    }
+    let busy = caps.parallel as usize / 4;
+    let tiles = |rows: usize, columns: usize| batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
+    // As many parts as give every core a workgroup, each with enough of the sum to be worth it.
+    let parts = |tiles: usize, depth: usize| {
+        (busy / tiles.max(1)).min(body.k / (depth * 8)).clamp(1, 16).next_power_of_two()
+    };
+    let mut out = vec![];
+    if caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16 {
+        for shape in cooperative::SHAPES {
+            out.push(Form::Cooperative(shape, parts(tiles(shape.rows, shape.columns), shape.depth)));
+        }
+        let full = |f: &Form| match f {
+            Form::Cooperative(s, p) => tiles(s.rows, s.columns) * p < busy,
+            _ => false,
+        };
+        out.sort_by_key(full);
+        return out;
+    }
+    for tile in [LARGE, MEDIUM, SMALL] {
+        if tile.fits(caps) {
+            out.push(Form::Tile(tile, parts(tiles(tile.rows, tile.columns), tile.depth)));
+        }
+    }
+    // The largest tile that still gives every core something to do.
+    let idle = |f: &Form| match f {
+        Form::Tile(t, p) => (busy / (tiles(t.rows, t.columns) * p)).min(4),
+        _ => 0,
+    };
+    out.sort_by_key(idle);
+    if out.is_empty() { vec![Form::Loop] } else { out }
+}
+
+/// Prints a product in a form.
+pub(super) fn print(printer: &Printer<'_>, body: &MatMul, form: Form, printed: &mut Printed) -> Result<()> {
+    let dispatch = |target: Target| match form {
+        Form::Tile(tile, parts) => tile::print(printer, body, tile, parts, target),
+        Form::Cooperative(shape, parts) => cooperative::print(printer, body, shape, parts, target),
+        Form::Loop => Err(Error::Internal("a loop has no tiles".into())),
+    };
+    let parts = match form {
+        Form::Loop => return printer.reduced(&as_loop(body, &printer.kernel.reads), printed),
+        Form::Tile(_, parts) | Form::Cooperative(_, parts) => parts,
+    };
+    if parts == 1 {
+        printed.dispatches.push(dispatch(Target::Epilogue)?);
+        return Ok(());
+    }
+    let scratch = printed.scratch.len();
+    let total = body.batch.iter().product::<usize>() * body.m * body.n;
+    printed.scratch.push(parts * total * sum_dtype(body).size());
+    printed.dispatches.push(dispatch(Target::Scratch(scratch))?);
+    printed.dispatches.push(add_parts(printer, body, parts, scratch)?);
+    Ok(())
+}
+
+/// The dtype in which products are summed.
+fn sum_dtype(body: &MatMul) -> DType {
+    match body.left.dtype.compute() {
+        DType::U8 | DType::Bool => DType::U32,
+        other => other,
+    }
+}
+
+fn sum_type(body: &MatMul, caps: &Caps) -> &'static str {
+    value_type(sum_dtype(body), caps.int64)
+}
+
+/// Where the product of a tile goes.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// Through the epilogue to the kernel's writes.
+    Epilogue,
+    /// As it is to a scratch memory, one array for each part of the sum.
+    Scratch(usize),
+}
+
+/// The epilogue as a program over vectors of columns.
+fn epilogue<'a>(m: &Module<'_>, body: &'a MatMul, widest: usize) -> Program<'a> {
+    let mut program = super::map::widest(m, &body.epilogue, &body.epilogue.segments[0], false);
+    program.vector = program.vector.min(widest);
+    program
+}
+
+impl Target {
+    fn declare(&self, m: &mut Module<'_>, body: &MatMul, widest: usize) {
+        match self {
+            Target::Epilogue => epilogue(m, body, widest).declare(m, &[Level::Uniform, Level::Element]),
+            Target::Scratch(n) => {
+                let words = if body.n.is_multiple_of(4) { 4 } else { 1 };
+                m.want(Binding::Scratch(*n), words);
+            }
+        }
+    }
+}
+
+/// Which tile a workgroup computes; prints `row0`, `column0`, `k_from`, `k_to`, `base_a`, `base_b`.
+struct Place {
+    batch: Vec<String>,
+    /// Whether a slice can reach past the end of the sum.
+    ends_inside: bool,
+    /// Tiles of one batch.
+    tiles: usize,
+    groups: usize,
+}
+
+impl Place {
+    fn print(
+        m: &mut Module<'_>,
+        body: &MatMul,
+        rows: usize,
+        columns: usize,
+        depth: usize,
+        parts: usize,
+    ) -> Place {
+        let (down, across) = (body.m.div_ceil(rows), body.n.div_ceil(columns));
+        let batches: usize = body.batch.iter().product();
+        let groups = parts * batches * down * across;
+        // A workgroup past the end repeats the last one's work; it writes the same values.
+        line!(m, "let at_tile = min(group, {}u);", groups - 1);
+        line!(m, "let part = at_tile % {parts}u;");
+        line!(m, "let at = at_tile / {parts}u;");
+        // Neighbouring workgroups share columns of eight tiles, so that both operands stay in the cache.
+        let band = 8.min(down);
+        let inside = m.bind("n", &format!("at % {}u", down * across));
+        let band_at = m.bind("n", &format!("{inside} / {}u", band * across));
+        let height = m.bind("n", &format!("min({band}u, {down}u - {band_at} * {band}u)"));
+        let rest = m.bind("n", &format!("{inside} % {}u", band * across));
+        line!(m, "let row0 = ({band_at} * {band}u + {rest} % {height}) * {rows}u;");
+        line!(m, "let column0 = ({rest} / {height}) * {columns}u;");
+        let index = m.bind("n", &format!("at / {}u", down * across));
+        let batch = coordinates(m, &index, &body.batch, 1);
+        for (name, matrix) in [("base_a", &body.left), ("base_b", &body.right)] {
+            let mut coords = batch.clone();
+            coords.extend(["0u".to_string(), "0u".to_string()]);
+            let at = super::program::address(&matrix.view, &coords);
+            line!(m, "let {name} = {at};");
+        }
+        // Every part but the last has whole slices.
+        let share = body.k.div_ceil(parts).next_multiple_of(depth);
+        line!(m, "let k_from = part * {share}u;");
+        line!(m, "let k_to = min(k_from + {share}u, {}u);", body.k);
+        Place {
+            batch,
+            ends_inside: !body.k.is_multiple_of(depth) || body.k < share * parts,
+            tiles: down * across,
+            groups,
+        }
+    }
+}
+
+/// Stores four products of one row, at `row` and `column` (a multiple of four).
+fn finish_tile(
+    m: &mut Module<'_>,
+    body: &MatMul,
+    target: &Target,
+    place: &Place,
+    row: &str,
+    column: &str,
+    product: Vec<String>,
+) {
+    let (rows, columns) = (body.m, body.n);
+    match *target {
+        Target::Scratch(n) => {
+            let batches: usize = body.batch.iter().product();
+            let dtype = sum_dtype(body);
+            line!(m, "if ({row} < {rows}u && {column} < {columns}u) {{");
+            let index = if batches == 1 { "0u".into() } else { format!("at / {}u", place.tiles) };
+            let at = format!("(((part * {batches}u + {index}) * {rows}u + {row}) * {columns}u + {column})");
+            let at = m.bind("at", &at);
+            if columns.is_multiple_of(4) {
+                m.store(Binding::Scratch(n), dtype, &at, &product);
+            } else {
+                for (j, value) in product.iter().enumerate() {
+                    line!(m, "if ({column} + {j}u < {columns}u) {{");
+                    m.store(
+                        Binding::Scratch(n),
+                        dtype,
+                        &format!("({at} + {j}u)"),
+                        std::slice::from_ref(value),
+                    );
+                    line!(m, "}}");
+                }
+            }
+            line!(m, "}}");
+        }
+        Target::Epilogue => {
+            let mut program = epilogue(m, body, 4);
+            let vector = program.vector;
+            for first in (0..4).step_by(vector) {
+                let column = if first == 0 { column.to_string() } else { format!("({column} + {first}u)") };
+                line!(m, "if ({row} < {rows}u && {column} < {columns}u) {{");
+                program.product = product[first..first + vector].to_vec();
+                let mut coords = place.batch.clone();
+                coords.extend([row.to_string(), column]);
+                run(m, &program, &Point { coords, inner: program.inner });
+                line!(m, "}}");
+            }
+        }
+    }
+}
+
+/// Prints a whole program with its stores at a point.
+fn run(m: &mut Module<'_>, program: &Program<'_>, point: &Point) {
+    for i in 0..program.body.program.len() {
+        program.instruction(m, i, point, 0, program.vector);
+    }
+    let all: Vec<usize> = (0..program.body.stores.len()).collect();
+    program.stores(m, &all, point, 0, program.vector);
+}
+
+/// The second dispatch of a split product: a map that begins with the sum of the parts.
+fn add_parts(printer: &Printer<'_>, body: &MatMul, parts: usize, scratch: usize) -> Result<Dispatch> {
+    const LANES: usize = 256;
+    let mut m = printer.module();
+    let mut program = epilogue(&m, body, 4);
+    let vector = program.vector;
+    program.declare(&mut m, &[Level::Uniform, Level::Element]);
+    m.want(Binding::Scratch(scratch), vector);
+    let dims = &body.epilogue.segments[0].dims;
+    let total: usize = dims.iter().product();
+    line!(m, "let index = group * {LANES}u + lane;");
+    line!(m, "if (index < {}u) {{", total / vector);
+    let t = sum_type(body, printer.caps);
+    for j in 0..vector {
+        line!(m, "var sum{j} = {t}(0);");
+    }
+    line!(m, "for (var part = 0u; part < {parts}u; part++) {{");
+    let at = format!("part * {total}u + index * {vector}u");
+    let values = m.elements(Binding::Scratch(scratch), sum_dtype(body), &at, vector);
+    for (j, value) in values.iter().enumerate() {
+        line!(m, "sum{j} += {value};");
+    }
+    line!(m, "}}");
+    program.product = (0..vector).map(|j| format!("sum{j}")).collect();
+    let coords = coordinates(&mut m, "index", dims, vector);
+    let point = Point { coords, inner: program.inner };
+    run(&mut m, &program, &point);
+    line!(m, "}}");
+    m.finish(LANES as u32, (total / vector).div_ceil(LANES))
+}
+
+/// The product as a loop over `[batch.., m, k, n]` that reduces k, the epilogue on what is kept.
+fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
+    let rank = body.batch.len();
+    let (axis_k, segment) = (rank + 1, &body.epilogue.segments[0]);
+    let mut dims = body.batch.clone();
+    dims.extend([body.m, body.k, body.n]);
+    let reduced: Vec<bool> = (0..rank + 3).map(|a| a == axis_k).collect();
+    // A view of [batch.., m, k] (or [batch.., k, n]) repeated along the axis it lacks.
+    let operand = |matrix: &Matrix, left: bool| {
+        let mut view = matrix.view.clone();
+        let at = if left { rank + 2 } else { rank };
+        view.shape.insert(at, if left { body.n } else { body.m });
+        view.strides.insert(at, 0);
+        Load { source: Source::Memory(matrix.read), view }
+    };
+    let kept = |view: &View| {
+        let mut view = view.clone();
+        view.shape.insert(axis_k, body.k);
+        view.strides.insert(axis_k, 0);
+        if let Some(mask) = &mut view.mask {
+            mask.insert(axis_k, (0, body.k));
+        }
+        view
+    };
+    let mut loads = vec![operand(&body.left, true), operand(&body.right, false)];
+    let mut program: Vec<Instr> = vec![];
+    let sum = sum_dtype(body);
+    for (n, matrix) in [&body.left, &body.right].into_iter().enumerate() {
+        let push = |program: &mut Vec<Instr>, inst: Inst, dtype: DType| {
+            program.push(Instr { inst, dtype, level: Level::Element });
+            Val(program.len() as u32 - 1)
+        };
+        let loaded = push(&mut program, Inst::Load(n), reads[matrix.read].dtype);
+        let rounded = push(&mut program, Inst::Cast(loaded), matrix.dtype);
+        push(&mut program, Inst::Cast(rounded), sum);
+    }
+    program.push(Instr {
+        inst: Inst::Binary(Binary::Mul, Val(2), Val(5)),
+        dtype: sum,
+        level: Level::Element,
+    });
+    program.push(Instr { inst: Inst::Reduce(Reduce::Sum, Val(6)), dtype: sum, level: Level::Kept });
+    let (product, first_load) = (Val(7), loads.len());
+    let mut new: Vec<Val> = vec![];
+    for instr in &body.epilogue.program {
+        let level = if instr.level == Level::Element { Level::Kept } else { instr.level };
+        if let Inst::Load(n) = instr.inst
+            && segment.loads[n].source == Source::Product
+        {
+            new.push(product);
+            continue;
+        }
+        let of = |v: &Val| new[v.index()];
+        let inst = match &instr.inst {
+            Inst::Load(n) => Inst::Load(n + first_load),
+            Inst::Gather { load, index, stride, len } => {
+                Inst::Gather { load: load + first_load, index: of(index), stride: *stride, len: *len }
+            }
+            Inst::Unary(op, a) => Inst::Unary(*op, of(a)),
+            Inst::Binary(op, a, b) => Inst::Binary(*op, of(a), of(b)),
+            Inst::Where(c, a, b) => Inst::Where(of(c), of(a), of(b)),
+            Inst::Cast(a) => Inst::Cast(of(a)),
+            Inst::Random { kind, seed, stream, index } => {
+                Inst::Random { kind: *kind, seed: of(seed), stream: of(stream), index: of(index) }
+            }
+            other => other.clone(),
+        };
+        program.push(Instr { inst, dtype: instr.dtype, level });
+        new.push(Val(program.len() as u32 - 1));
+    }
+    loads.extend(segment.loads.iter().map(|l| Load { source: l.source, view: kept(&l.view) }));
+    let stores = segment.stores.iter().map(|s| Store { write: s.write, view: kept(&s.view) }).collect();
+    Loop {
+        reduced,
+        program,
+        stores: body.epilogue.stores.iter().map(|v| new[v.index()]).collect(),
+        segments: vec![Segment { dims, loads, stores }],
+    }
+}
