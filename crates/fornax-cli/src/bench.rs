@@ -2,9 +2,9 @@
 //! calls to warm up, one to choose how many follow, then the median.
 
 use crate::Failure;
-use crate::cases::{self, Case, Prepared};
+use crate::cases::{self, Case, Clock, Prepared};
 use crate::report::{self, Row};
-use fornax::{Device, Result};
+use fornax::{Device, Result, TimingMode};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -12,9 +12,10 @@ use std::time::Instant;
 /// Runs the cases whose names contain `filter`.
 pub fn run(device: &str, json: Option<&Path>, filter: &str) -> std::result::Result<(), Failure> {
     let device = Device::open(device)?;
-    let cases: Vec<Case> = cases::all().into_iter().filter(|case| case.name.contains(filter)).collect();
+    let all = || cases::all().into_iter().chain(if device.name() == "cpu" { vec![] } else { cases::gpu() });
+    let cases: Vec<Case> = all().filter(|case| case.name.contains(filter)).collect();
     if cases.is_empty() {
-        let names: Vec<&str> = cases::all().iter().map(|case| case.name).collect();
+        let names: Vec<String> = all().map(|case| case.name).collect();
         return Err(Failure::Usage(format!("no case contains {filter:?}; there are: {}", names.join(", "))));
     }
     if let Some(path) = json {
@@ -50,23 +51,38 @@ fn progress(text: &str) {
 fn measure(case: &Case, device: &Device) -> Result<Row> {
     fornax::manual_seed(0);
     let Prepared { mut call, bytes, operations, calls_are } = (case.prepare)(device)?;
+    // A GPU's own clock says how long it worked; the wall's says what a user waits for.
+    let by_gpu = case.clock == Clock::Device && device.name() != "cpu";
+    device.set_timing(if by_gpu { TimingMode::Plans } else { TimingMode::Off });
     let mut seconds = || -> Result<f64> {
         let start = Instant::now();
         call()?;
-        device.synchronize()?;
-        Ok(start.elapsed().as_secs_f64())
+        if !by_gpu {
+            device.synchronize()?;
+            return Ok(start.elapsed().as_secs_f64());
+        }
+        let timings = device.take_timings();
+        let begin = timings.iter().map(|t| t.begin).fold(f64::INFINITY, f64::min);
+        let end = timings.iter().map(|t| t.end).fold(0.0, f64::max);
+        Ok((end - begin).max(0.0))
     };
     seconds()?;
-    seconds()?;
-    let one = seconds()?;
-    let count = ((case.budget / one.max(1e-6)) as usize).clamp(3, 300);
-    let mut times = (0..count).map(|_| seconds()).collect::<Result<Vec<f64>>>()?;
+    let warm = Instant::now();
+    let mut one = seconds()?;
+    // A GPU's clocks take some tens of milliseconds to rise.
+    while by_gpu && warm.elapsed().as_millis() < 100 {
+        one = seconds()?;
+    }
+    let count = ((case.budget / one.max(1e-6)) as usize).clamp(3, if by_gpu { 100 } else { 300 });
+    let times = (0..count).map(|_| seconds()).collect::<Result<Vec<f64>>>()?;
+    device.set_timing(TimingMode::Off);
+    let mut times = times;
     times.sort_by(f64::total_cmp);
     let at = |quantile: f64| times[((count - 1) as f64 * quantile).round() as usize];
     let median = times[count / 2];
     let parts = calls_are.max(1) as f64;
     Ok(Row {
-        case: case.name,
+        case: case.name.clone(),
         device: device.name(),
         median_ms: median * 1e3 / parts,
         spread_ms: (at(0.9) - at(0.1)) * 1e3 / parts,

@@ -7,10 +7,20 @@ use fornax_models::{Gpt, GptConfig};
 
 /// A case by name. `prepare` makes its data, which is not timed.
 pub struct Case {
-    pub name: &'static str,
+    pub name: String,
+    pub clock: Clock,
     /// About how many seconds the timed calls may take together.
     pub budget: f64,
     pub prepare: Prepare,
+}
+
+/// Whose time is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// From the call to its end.
+    Wall,
+    /// What a GPU's timestamps say; the wall on the CPU.
+    Device,
 }
 
 type Prepare = Box<dyn Fn(&Device) -> Result<Prepared>>;
@@ -40,8 +50,13 @@ impl Prepared {
     }
 }
 
-fn case(name: &'static str, prepare: impl Fn(&Device) -> Result<Prepared> + 'static) -> Case {
-    Case { name, budget: 1.5, prepare: Box::new(prepare) }
+fn case(name: &str, prepare: impl Fn(&Device) -> Result<Prepared> + 'static) -> Case {
+    Case { name: name.into(), clock: Clock::Device, budget: 1.5, prepare: Box::new(prepare) }
+}
+
+/// A case that is timed by the wall's clock on every device.
+fn wall(name: &str, prepare: impl Fn(&Device) -> Result<Prepared> + 'static) -> Case {
+    Case { clock: Clock::Wall, ..case(name, prepare) }
 }
 
 fn randn(shape: &[usize], device: &Device) -> Result<Tensor> {
@@ -62,9 +77,9 @@ const DISTILGPT2: GptConfig = GptConfig { vocabulary: 50257, context: 128, layer
 /// All cases, in the order in which they run.
 pub fn all() -> Vec<Case> {
     vec![
-        case("matmul_f32_512", |d| matmul(512, d)),
-        case("matmul_f32_1024", |d| matmul(1024, d)),
-        case("matmul_f32_2048", |d| matmul(2048, d)),
+        case("matmul_f32_512", |d| matmul([512; 3], DType::F32, d)),
+        case("matmul_f32_1024", |d| matmul([1024; 3], DType::F32, d)),
+        case("matmul_f32_2048", |d| matmul([2048; 3], DType::F32, d)),
         case("add_f32_16M", |d| map(3, |x, y| x.add(y), d)),
         // PyTorch writes into a tensor that exists. Fornax has no such form: the pool hands the memory of the last
         // result to the next, so this is the same evaluation as above.
@@ -76,29 +91,114 @@ pub fn all() -> Vec<Case> {
         case("layer_norm_train_4096x768", layer_norm_train),
         case("softmax_4096x1024", softmax),
         case("cross_entropy_train_512x50257", cross_entropy_train),
-        case("tiny_ops_2000x64", tiny_ops),
-        case("mlp_train_128", mlp_train),
+        wall("tiny_ops_2000x64", tiny_ops),
+        wall("mlp_train_128", mlp_train),
         Case {
             budget: 6.0,
-            ..case("gpt_train_4x256_B8_T128_V256", |d| {
+            ..wall("gpt_train_4x256_B8_T128_V256", |d| {
                 let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
                 gpt_train(config, 8, d)
             })
         },
-        Case { budget: 6.0, ..case("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
-        case("plan_lookup_ns_per_node", plan_lookup),
+        Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
+        wall("plan_lookup_ns_per_node", plan_lookup),
     ]
 }
 
-fn matmul(n: usize, device: &Device) -> Result<Prepared> {
-    let (x, y) = (randn(&[n, n], device)?, randn(&[n, n], device)?);
-    Ok(Prepared::new(move || x.matmul(&y)?.eval()).floats(3 * n * n).operations(2.0 * (n as f64).powi(3)))
+/// `[m, n, k]`.
+fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepared> {
+    let operand = |shape: &[usize]| -> Result<Tensor> {
+        let x = Tensor::randn(shape, DType::F32, device)?.to_dtype(dtype)?;
+        x.eval()?;
+        Ok(x)
+    };
+    let (x, y) = (operand(&[m, k])?, operand(&[k, n])?);
+    let bytes = dtype.size() as f64 * (m * k + k * n + m * n) as f64;
+    let operations = 2.0 * (m * n * k) as f64;
+    Ok(Prepared { bytes: Some(bytes), ..Prepared::new(move || x.matmul(&y)?.eval()).operations(operations) })
+}
+
+/// The three products of a linear layer of `rows` rows: `[rows, k] x [k, n]` and its gradients.
+fn layer_matmul(which: &str, [rows, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepared> {
+    let operand = |shape: &[usize]| -> Result<Tensor> {
+        let x = Tensor::randn(shape, DType::F32, device)?.to_dtype(dtype)?;
+        x.eval()?;
+        Ok(x)
+    };
+    let (x, w, g) = (operand(&[rows, k])?, operand(&[k, n])?, operand(&[rows, n])?);
+    let call: Box<dyn FnMut() -> Result<()>> = match which {
+        "forward" => Box::new(move || x.matmul(&w)?.eval()),
+        "input" => Box::new(move || g.matmul(&w.t()?)?.eval()),
+        _ => Box::new(move || x.t()?.matmul(&g)?.eval()),
+    };
+    Ok(Prepared::new(call).operations(2.0 * (rows * n * k) as f64))
 }
 
 /// An expression of two vectors that reads and writes `passes` of them; the result is dropped.
 fn map(passes: usize, f: fn(&Tensor, &Tensor) -> Result<Tensor>, device: &Device) -> Result<Prepared> {
-    let (x, y) = (randn(&[MILLIONS], device)?, randn(&[MILLIONS], device)?);
-    Ok(Prepared::new(move || f(&x, &y)?.eval()).floats(passes * MILLIONS))
+    long_map(MILLIONS, passes, f, device)
+}
+
+fn long_map(
+    n: usize,
+    passes: usize,
+    f: fn(&Tensor, &Tensor) -> Result<Tensor>,
+    device: &Device,
+) -> Result<Prepared> {
+    let (x, y) = (randn(&[n], device)?, randn(&[n], device)?);
+    Ok(Prepared::new(move || f(&x, &y)?.eval()).floats(passes * n))
+}
+
+/// What only a GPU has the memory and the speed for.
+pub fn gpu() -> Vec<Case> {
+    const LONG: usize = 1 << 28;
+    let mut all = vec![
+        case("add_f32_256M", |d| long_map(LONG, 3, |x, y| x.add(y), d)),
+        case("gelu_f32_256M", |d| long_map(LONG, 2, |x, _| x.gelu(), d)),
+        case("chain_f32_256M", |d| long_map(LONG, 3, |x, y| x.mul(1.5)?.add(y)?.gelu()?.mul(y)?.add(x), d)),
+        case("sum_f32_256M", |d| long_map(LONG, 1, |x, _| x.sum_all(), d)),
+        case("layer_norm_8192x768", |d| {
+            let (x, w, b) = (randn(&[8192, 768], d)?, randn(&[768], d)?, randn(&[768], d)?);
+            let numel = x.numel();
+            Ok(Prepared::new(move || x.layer_norm(1, Some(&w), Some(&b), 1e-5)?.eval()).floats(2 * numel))
+        }),
+        case("softmax_4096x4096", |d| {
+            let x = randn(&[4096, 4096], d)?;
+            Ok(Prepared::new(move || x.softmax(-1)?.eval()).floats(2 << 24))
+        }),
+        case("cross_entropy_4096x50257", |d| {
+            let (x, t) = (randn(&[4096, 50257], d)?, randint(50257, &[4096], d)?);
+            Ok(Prepared::new(move || x.cross_entropy(&t)?.eval()).floats(4096 * 50257))
+        }),
+        case("launches_1000", |d| launches(1000, d)),
+        wall("launches_1000_cpu", |d| launches(1000, d)),
+    ];
+    for dtype in [DType::F32, DType::F16] {
+        // The smaller one of f32 is among the cases of all devices.
+        for n in if dtype == DType::F32 { vec![4096] } else { vec![2048, 4096] } {
+            all.push(case(&format!("matmul_{dtype}_{n}"), move |d| matmul([n; 3], dtype, d)));
+        }
+        for (n, k) in [(768, 768), (3072, 768), (768, 3072), (50257, 768)] {
+            for which in ["forward", "input", "weight"] {
+                let name = format!("linear_{which}_{dtype}_512x{n}x{k}");
+                all.push(case(&name, move |d| layer_matmul(which, [512, n, k], dtype, d)));
+            }
+        }
+    }
+    all.into_iter().map(|case| Case { budget: 0.3, ..case }).collect()
+}
+
+/// A chain of dependent tiny kernels in one plan; per launch.
+fn launches(count: usize, device: &Device) -> Result<Prepared> {
+    let x = randn(&[64], device)?;
+    let call = move || {
+        let mut u = x.clone();
+        for _ in 0..count {
+            u = u.add(1.0)?.fence();
+        }
+        u.eval()
+    };
+    Ok(Prepared { calls_are: count as u64, ..Prepared::new(call) })
 }
 
 fn layer_norm_data(device: &Device) -> Result<[Tensor; 4]> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// What was measured of one case.
 pub struct Row {
-    pub case: &'static str,
+    pub case: String,
     pub device: String,
     pub median_ms: f64,
     /// From the 10th to the 90th of a hundred calls.
@@ -51,7 +51,7 @@ fn object(row: &Row) -> String {
     let optional = |v: Option<f64>| v.map_or("null".into(), number);
     format!(
         "  {{\"case\": {}, \"device\": {}, \"median_ms\": {}, \"spread_ms\": {}, \"gbps\": {}, \"gflops\": {}}}",
-        quoted(row.case),
+        quoted(&row.case),
         quoted(&row.device),
         number(row.median_ms),
         number(row.spread_ms),

@@ -22,7 +22,7 @@ pub mod tensor;
 mod verify;
 pub mod view;
 
-pub use device::{Device, Stats};
+pub use device::{Device, Stats, Timing, TimingMode};
 pub use dtype::{DType, Element, Scalar};
 pub use error::{Error, Result};
 pub use graph::autograd::{Gradients, grad};

@@ -1,7 +1,7 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch};
+use crate::device::{Buffer, Device, Launch, Timing, TimingMode};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Place, Plan, Request, schedule};
@@ -160,11 +160,29 @@ fn launch(
     if device.0.settings.verify.load(Relaxed) {
         verify::launch(device, plan, &batch, scalars)?;
     } else {
-        device.0.backend.launch(&batch)?;
+        run(device, &batch)?;
     }
     device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
     drop(batch);
     Ok(outputs)
+}
+
+/// Launches, measuring if the device was told to.
+fn run(device: &Device, batch: &[Launch<'_>]) -> Result<()> {
+    let mode = *device.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if mode == TimingMode::Off {
+        return device.0.backend.launch(batch);
+    }
+    let times = device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?;
+    let timings = batch.iter().zip(times).map(|(launch, (begin, end))| Timing {
+        label: launch.kernel.label.clone(),
+        scope: launch.kernel.scope.clone(),
+        work: launch.kernel.work,
+        begin,
+        end,
+    });
+    device.0.timings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(timings);
+    Ok(())
 }
 
 fn check_budget(device: &Device, plan: &Plan) -> Result<()> {

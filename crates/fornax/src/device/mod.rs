@@ -57,6 +57,20 @@ pub trait Backend: Send + Sync {
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>>;
     /// Runs kernels in order, or as if in order.
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
+    /// Runs kernels in order, waits for them, and says when each began and ended, in seconds of a clock of the
+    /// device. With `each` off only the first beginning and the last end are measured, and given for all.
+    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+        let (now, mut times) = (|| START.elapsed().as_secs_f64(), Vec::with_capacity(batch.len()));
+        for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
+            let begin = now();
+            self.launch(part)?;
+            self.synchronize()?;
+            let end = now();
+            times.extend(part.iter().map(|_| (begin, end)));
+        }
+        Ok(times)
+    }
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
     /// Whether kernels can read and write elements of a dtype.
@@ -80,7 +94,34 @@ pub struct Stats {
     pub pool: PoolStats,
 }
 
+/// When a launch ran, by the clock of its device.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    /// The kernel's label.
+    pub label: String,
+    /// The module path that caused it.
+    pub scope: String,
+    /// What it had to do.
+    pub work: crate::kernel::Work,
+    /// Seconds of the device's clock; only differences mean something.
+    pub begin: f64,
+    /// Seconds of the device's clock.
+    pub end: f64,
+}
+
+/// What [`Device::set_timing`] measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimingMode {
+    /// Nothing.
+    Off,
+    /// Beginning and end of every plan.
+    Plans,
+    /// Beginning and end of every launch.
+    Launches,
+}
+
 pub(crate) struct Settings {
+    pub timing: Mutex<TimingMode>,
     pub fusion: AtomicBool,
     pub plan_reuse: AtomicBool,
     pub verify: AtomicBool,
@@ -106,6 +147,7 @@ pub(crate) struct Inner {
     pipelines: Mutex<FxHashMap<PipelineKey, std::sync::Weak<dyn Pipeline>>>,
     pub settings: Settings,
     pub counters: Counters,
+    pub timings: Mutex<Vec<Timing>>,
 }
 
 /// Where tensors live and kernels run. Cheap to clone; all clones share pool, plans and statistics.
@@ -169,7 +211,9 @@ impl Device {
             backend,
             plans: Mutex::new(PlanCache::new(256)),
             pipelines: Mutex::default(),
+            timings: Mutex::default(),
             settings: Settings {
+                timing: Mutex::new(TimingMode::Off),
                 fusion: true.into(),
                 plan_reuse: true.into(),
                 verify: false.into(),
@@ -231,6 +275,17 @@ impl Device {
     /// interpreter on its real inputs, and the first that differs is an [`Error::Verify`].
     pub fn set_verify(&self, on: bool) {
         self.0.settings.verify.store(on, Ordering::Relaxed);
+    }
+
+    /// Measures when launches run (off is the default); [`Device::take_timings`] gives what was measured.
+    /// Measuring waits for every plan.
+    pub fn set_timing(&self, mode: TimingMode) {
+        *self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = mode;
+    }
+
+    /// What was measured since the last call, in the order of the launches.
+    pub fn take_timings(&self) -> Vec<Timing> {
+        std::mem::take(&mut *self.0.timings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
     /// Keeps at most this many plans; the least recently used goes first. The default is 256.

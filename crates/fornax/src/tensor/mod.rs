@@ -310,7 +310,7 @@ impl Tensor {
     }
 
     /// The same value where fusion stops: what uses it finds it in memory.
-    pub(crate) fn fence(&self) -> Tensor {
+    pub fn fence(&self) -> Tensor {
         let src = smallvec::smallvec![self.clone(), self.clone()];
         Tensor::record(Op::After, src, self.0.shape.clone(), self.0.dtype)
     }

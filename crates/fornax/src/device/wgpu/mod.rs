@@ -148,7 +148,11 @@ impl Backend for Wgpu {
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
-        self.encode(batch)
+        self.encode(batch, None)
+    }
+
+    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        self.timed(batch, each)
     }
 
     fn supports(&self, dtype: DType) -> bool {

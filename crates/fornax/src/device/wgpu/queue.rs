@@ -1,14 +1,24 @@
 //! Launching: a batch of kernels becomes one command buffer with one compute pass, submitted once.
 
+use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Variant};
 use super::{Wgpu, own};
 use crate::device::Launch;
 use crate::dtype::{DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::sync::Arc;
 
 /// Bytes between the arguments of one launch and the next in the uniform buffer.
 pub(super) const ARGS_STRIDE: u64 = 1024;
+
+/// Where the GPU writes the time.
+pub(super) struct Clock {
+    queries: wgpu::QuerySet,
+    ticks: GpuMemory,
+    count: u32,
+    /// Around every launch, or around the whole batch.
+    each: bool,
+}
 
 /// A launch argument as the two words that texts expect.
 fn words(value: Scalar, dtype: DType) -> [u32; 2] {
@@ -25,7 +35,8 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 }
 
 impl Wgpu {
-    pub(super) fn encode(&self, batch: &[Launch<'_>]) -> Result<()> {
+    /// Encodes and submits a batch. With a clock, writes the time into it before and after the pass, or each launch.
+    pub(super) fn encode(&self, batch: &[Launch<'_>], clock: Option<&Clock>) -> Result<()> {
         self.check()?;
         let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
         for launch in batch {
@@ -36,8 +47,17 @@ impl Wgpu {
         let args = uniform.then(|| self.upload_args(batch));
         let mut encoder = self.device.create_command_encoder(&Default::default());
         {
-            let mut pass = encoder.begin_compute_pass(&Default::default());
+            let whole = clock.filter(|c| !c.each).map(|c| wgpu::ComputePassTimestampWrites {
+                query_set: &c.queries,
+                beginning_of_pass_write_index: Some(0),
+                end_of_pass_write_index: Some(1),
+            });
+            let mut pass = encoder
+                .begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: whole });
             for (i, (launch, variant)) in batch.iter().zip(&variants).enumerate() {
+                if let Some(clock) = clock.filter(|c| c.each) {
+                    pass.write_timestamp(&clock.queries, 2 * i as u32);
+                }
                 for ready in &variant.dispatches {
                     let group = variant.group(self, ready, launch, args.as_ref().unwrap_or(&self.status))?;
                     pass.set_pipeline(&ready.pipeline);
@@ -48,10 +68,58 @@ impl Wgpu {
                     }
                     pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
                 }
+                if let Some(clock) = clock.filter(|c| c.each) {
+                    pass.write_timestamp(&clock.queries, 2 * i as u32 + 1);
+                }
             }
+        }
+        if let Some(clock) = clock {
+            encoder.resolve_query_set(&clock.queries, 0..clock.count, &clock.ticks.buffer, 0);
         }
         self.submit(encoder);
         Ok(())
+    }
+
+    /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock.
+    pub(super) fn timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        // The most queries of a set; longer batches go in pieces.
+        const MOST: usize = 2048;
+        let features = self.device.features();
+        let each = each && features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
+            let detail = "this adapter has no timestamps".into();
+            return Err(Error::Device { device: self.name.clone(), detail });
+        }
+        let mut times = vec![];
+        for part in batch.chunks(if each { MOST } else { batch.len().max(1) }) {
+            let count = if each { 2 * part.len() as u32 } else { 2 };
+            let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: None,
+                ty: wgpu::QueryType::Timestamp,
+                count,
+            });
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("timestamps"),
+                size: (count as u64 * 8).next_multiple_of(16),
+                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            let clock = Clock { queries, ticks: GpuMemory { buffer, id: 0 }, count, each };
+            self.encode(part, Some(&clock))?;
+            let mut bytes = vec![0u8; count as usize * 8];
+            self.read(&clock.ticks, &mut bytes)?;
+            let period = self.queue.get_timestamp_period() as f64 * 1e-9;
+            let tick = |i: usize| {
+                let mut eight = [0u8; 8];
+                eight.copy_from_slice(&bytes[i * 8..i * 8 + 8]);
+                u64::from_le_bytes(eight) as f64 * period
+            };
+            times.extend((0..part.len()).map(|i| match each {
+                true => (tick(2 * i), tick(2 * i + 1)),
+                false => (tick(0), tick(1)),
+            }));
+        }
+        Ok(times)
     }
 
     fn upload_args(&self, batch: &[Launch<'_>]) -> wgpu::Buffer {
