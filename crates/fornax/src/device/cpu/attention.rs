@@ -1,9 +1,10 @@
 //! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by
-//! block, so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
+//! block, so that the scores are never in memory as a whole.
 
 use super::exec::Context;
-use super::matmul::{Block, Target, call_gemm};
-use super::numeric::{self, Number};
+use super::gemm::{Block, Operand as Factor, multiply};
+use super::micro::Float;
+use super::numeric;
 use super::ops::{Slot, Tile, loops};
 use super::strided::Strided;
 use super::threads::{each, with_scratch};
@@ -14,9 +15,8 @@ use crate::kernel::{Attention, AttentionGrad, Kernel};
 use crate::view::View;
 
 /// The floats that attention is computed in.
-trait Real: Number {
+trait Real: Float {
     const DTYPE: DType;
-    const ZERO: Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
     fn from_f64(x: f64) -> Self;
@@ -29,7 +29,6 @@ trait Real: Number {
 
 impl Real for f32 {
     const DTYPE: DType = DType::F32;
-    const ZERO: f32 = 0.0;
     fn exp(self) -> f32 {
         f32::exp(self)
     }
@@ -52,7 +51,6 @@ impl Real for f32 {
 
 impl Real for f64 {
     const DTYPE: DType = DType::F64;
-    const ZERO: f64 = 0.0;
     fn exp(self) -> f64 {
         f64::exp(self)
     }
@@ -96,9 +94,6 @@ impl<T: Copy> Panel<T> {
     fn block(self) -> Block {
         Block { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
     }
-    fn target(self) -> Target {
-        Target { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
-    }
     fn t(self) -> Panel<T> {
         Panel { ptr: self.ptr, rs: self.cs, cs: self.rs }
     }
@@ -123,9 +118,8 @@ unsafe fn product<T: Real>(
     add: bool,
     scale: T,
 ) {
-    let (m, n, k) = sizes;
-    // SAFETY: the caller's.
-    unsafe { call_gemm::<T>(m, n, k, to.target(), a.block(), b.block(), add, T::ONE, scale) }
+    let [a, b] = [a, b].map(|p| Factor { block: p.block(), memory: T::DTYPE, dtype: T::DTYPE });
+    multiply::<T>(sizes, to.block(), a, b, add, scale);
 }
 
 /// A four-dimensional operand: `[batch, head, time, width]` once its axes are in that order.

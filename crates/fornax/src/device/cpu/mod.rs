@@ -4,6 +4,9 @@
 //! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of
 //! `tile`, `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the
 //! loops, written over the vectors of `simd` with the functions of `math`.
+//!
+//! The way of a product: `matmul` says where it goes and what follows, `gemm` cuts and packs it, `micro` multiplies
+//! in registers, over the vectors of `lanes`.
 
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
@@ -13,9 +16,12 @@ mod compile;
 mod emit;
 mod exec;
 mod fused;
+mod gemm;
 mod indexed;
+mod lanes;
 mod math;
 mod matmul;
+mod micro;
 mod numeric;
 mod ops;
 mod reduce;
@@ -27,6 +33,8 @@ mod simd;
 mod simd_x86;
 mod space;
 mod strided;
+#[cfg(test)]
+mod test_gemm;
 #[cfg(test)]
 mod test_matmul;
 #[cfg(test)]
