@@ -9,7 +9,7 @@
 //!   |  |  |  |                   ---- kc                          +-bn-+----+
 //! ```
 
-use super::micro::{Float, Kernels, Pack, Right, Tiles, kernels};
+use super::micro::{Float, Kernels, Pack, Tiles, kernels};
 use super::numeric::{self, register};
 use super::ops::{Slot, Tile, loops};
 use super::strided::Strided;
@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// The longest stretch of the inner axis that is packed together: a panel of the right operand then stays in
 /// the first-level cache.
-const KC: usize = 256;
+const KC: usize = 384;
 /// Rows of a block: with `KC` columns they stay in the second-level cache.
 const MC: usize = 192;
 /// Columns of a block.
@@ -128,11 +128,16 @@ impl Cut {
     pub fn new<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize, whole: bool) -> Cut {
         let even = |n: usize, most: usize, unit: usize| n.div_ceil(n.div_ceil(most)).next_multiple_of(unit);
         let kc = even(k, KC, 4);
-        let (bm, mut bn) = (even(m, MC, kernels.mr), even(n, NC, kernels.nr));
+        let (mut bm, mut bn) = (even(m, MC, kernels.mr), even(n, NC, kernels.nr));
         let tasks = (m.saturating_mul(n).saturating_mul(k) / TASK).clamp(1, TASKS);
-        // Narrower rather than lower: a block of all rows packs the right operand by itself.
-        while m.div_ceil(bm) * n.div_ceil(bn) < tasks && bn > kernels.nr {
+        // Narrower rather than lower: a block of all rows packs the right operand by itself. Not so narrow that
+        // little of a cache line's neighbourhood is read at once, nor so low that panels are hardly used again.
+        let (low, narrow) = (8 * kernels.mr, 4 * kernels.nr);
+        while m.div_ceil(bm) * n.div_ceil(bn) < tasks && bn > narrow {
             bn = even(n, bn - kernels.nr, kernels.nr);
+        }
+        while m.div_ceil(bm) * n.div_ceil(bn) < tasks.min(8) && bm > low {
+            bm = even(m, bm - kernels.mr, kernels.mr);
         }
         let stretches = (SLAB / size_of::<T>() / (m + n) / kc).max(1);
         let slab = if whole { k } else { (stretches * kc).min(k) };
@@ -283,12 +288,12 @@ impl<T: Float> Gemm<T> {
         to: Block,
     ) {
         let cut = &self.cut;
-        let Kernels { mr, nr, tiles, .. } = *self.kernels;
+        let Kernels { mr, nr, tiles, pack_right, .. } = *self.kernels;
         for k in cut.stretches(slab) {
             let line = |size: usize, unit: usize, from: usize| {
                 (size.next_multiple_of(unit) * (k.start - slab.start) + from * k.len()) as isize
             };
-            let run = |b: Right<T>| {
+            let run = |b: *const T| {
                 let t = Tiles {
                     rows: rows.len(),
                     cols: cols.len(),
@@ -301,18 +306,20 @@ impl<T: Float> Gemm<T> {
                     add: self.add || k.start > 0,
                     scale: self.scale,
                 };
-                // SAFETY: the panels were packed before, and the block of the result is this task's own.
+                // SAFETY: the panels are packed, and the block of the result is this task's own.
                 unsafe { tiles(&t) };
             };
             if !cut.alone() {
-                run(Right::Packed(packed.right.at(line(cut.n, nr, cols.start))));
+                run(packed.right.at(line(cut.n, nr, cols.start)));
                 continue;
             }
-            let part = self.right.at(k.start, cols.start);
-            part.converted(k.len(), cols.len(), |b| {
-                with_scratch(nr * k.len() * size_of::<T>(), |room| {
-                    let from = b.ptr.cast_const().cast();
-                    run(Right::Raw { from, rs: b.rs, cs: b.cs, room: room.cast() });
+            let room = cols.len().next_multiple_of(nr) * k.len();
+            self.right.at(k.start, cols.start).converted(k.len(), cols.len(), |b| {
+                with_scratch(room * size_of::<T>(), |to| {
+                    let (from, to, rows) = (b.ptr.cast_const().cast(), to.cast::<T>(), cols.len());
+                    // SAFETY: the operand covers the part, and there is room for it.
+                    unsafe { pack_right(&Pack { from, rs: b.cs, ks: b.rs, rows, k: k.len(), to }) };
+                    run(to);
                 })
             });
         }

@@ -20,15 +20,6 @@ pub(super) struct Pack<T> {
     pub to: *mut T,
 }
 
-/// The right operand of [`Tiles`].
-#[derive(Clone, Copy)]
-pub(super) enum Right<T> {
-    /// Packed panels.
-    Packed(*const T),
-    /// Where it lies, row stride and column stride; each panel is packed into the room just before it is used.
-    Raw { from: *const T, rs: isize, cs: isize, room: *mut T },
-}
-
 /// A block of a product over one stretch of the inner axis: `c = scale * a b`, or added to `c`.
 pub(super) struct Tiles<T> {
     pub rows: usize,
@@ -36,7 +27,7 @@ pub(super) struct Tiles<T> {
     pub k: usize,
     /// Packed panels.
     pub a: *const T,
-    pub b: Right<T>,
+    pub b: *const T,
     pub c: *mut T,
     pub rs: isize,
     pub cs: isize,
@@ -57,17 +48,35 @@ pub(super) struct Kernels<T> {
 #[inline(always)]
 unsafe fn pack<L: Lanes, const RIGHT: bool>(p: &Pack<L::Item>) {
     let width = if RIGHT { ACROSS * L::W } else { L::ROWS };
-    for row in (0..p.rows).step_by(width) {
+    // Lines side by side are read along the memory, a few of them at a time.
+    const LINES: usize = 8;
+    let mut done = 0;
+    if p.rs == 1 {
+        // Where the vectors are wider than a panel, more is read than it holds; it must be there.
+        let beyond = width.next_multiple_of(L::W) - width;
+        done = p.rows.saturating_sub(beyond) / width * width;
+        for k in (0..p.k).step_by(LINES) {
+            for row in (0..done).step_by(width) {
+                // SAFETY: the caller's.
+                unsafe {
+                    pack_lines::<L>(
+                        p.from.add(row),
+                        p.ks,
+                        k..(k + LINES).min(p.k),
+                        p.k,
+                        width,
+                        p.to.add(row * p.k),
+                    )
+                };
+            }
+        }
+    }
+    for row in (done..p.rows).step_by(width) {
         // SAFETY: the caller's.
         unsafe {
-            let from = p.from.offset(row as isize * p.rs);
-            let to = p.to.add(row * p.k);
+            let (from, to) = (p.from.offset(row as isize * p.rs), p.to.add(row * p.k));
             let rows = width.min(p.rows - row);
-            // A vector more than the panel's width may be read where the source goes on.
-            let beyond = p.rows - row >= width.next_multiple_of(L::W);
-            if p.rs == 1 && beyond {
-                pack_rows::<L>(from, p.ks, p.k, width, to);
-            } else if p.ks == 1 {
+            if p.ks == 1 {
                 pack_turned::<L>(from, p.rs, rows, p.k, width, to);
             } else {
                 pack_any::<L>(from, p.rs, p.ks, rows, 0..p.k, width, to);
@@ -98,21 +107,28 @@ unsafe fn pack_any<L: Lanes>(
     }
 }
 
-/// A whole panel whose source lies side by side.
+/// Some lines of a whole panel whose source lies side by side.
 #[inline(always)]
-unsafe fn pack_rows<L: Lanes>(from: *const L::Item, ks: isize, k: usize, width: usize, to: *mut L::Item) {
+unsafe fn pack_lines<L: Lanes>(
+    from: *const L::Item,
+    ks: isize,
+    ps: std::ops::Range<usize>,
+    k: usize,
+    width: usize,
+    to: *mut L::Item,
+) {
     // Where the last vector is wider than the panel, it writes over the start of the next line, so lines are
-    // written in order, and the last one with care.
-    let whole = if width.is_multiple_of(L::W) { k } else { k - 1 };
+    // written in order, and the very last one with care.
+    let whole = if width.is_multiple_of(L::W) { ps.end } else { ps.end.min(k - 1) };
     // SAFETY: the caller's.
     unsafe {
-        for p in 0..whole {
+        for p in ps.start..whole {
             let (from, to) = (from.offset(p as isize * ks), to.add(p * width));
             for w in (0..width).step_by(L::W) {
                 L::load(from.add(w)).store(to.add(w));
             }
         }
-        pack_any::<L>(from, 1, ks, width, whole..k, width, to);
+        pack_any::<L>(from, 1, ks, width, whole..ps.end, width, to);
     }
 }
 
@@ -128,7 +144,7 @@ unsafe fn pack_turned<L: Lanes>(
 ) {
     let mut whole = k - k % L::W;
     if whole == k && !width.is_multiple_of(L::W) {
-        // As in `pack_rows`.
+        // As in `pack_lines`.
         whole -= L::W;
     }
     // SAFETY: the caller's.
@@ -158,16 +174,7 @@ unsafe fn tiles<L: Lanes>(t: &Tiles<L::Item>) {
         let cols = nr.min(t.cols - col);
         // SAFETY: the caller's.
         unsafe {
-            let b = match t.b {
-                Right::Packed(b) => b.add(col * t.k),
-                Right::Raw { from, rs, cs, room } => {
-                    // The transposed panel: its rows are the operand's columns.
-                    let from = from.offset(col as isize * cs);
-                    let rows = t.cols - col;
-                    pack::<L, true>(&Pack { from, rs: cs, ks: rs, rows: rows.min(nr), k: t.k, to: room });
-                    room
-                }
-            };
+            let b = t.b.add(col * t.k);
             for row in (0..t.rows).step_by(L::ROWS) {
                 let a = t.a.add(row * t.k);
                 let c = t.c.offset(row as isize * t.rs + col as isize * t.cs);
