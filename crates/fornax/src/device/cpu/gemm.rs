@@ -108,6 +108,11 @@ impl Operand {
     }
 }
 
+/// Equal parts of at most `most`, in whole units.
+fn even(n: usize, most: usize, unit: usize) -> usize {
+    n.div_ceil(n.div_ceil(most)).next_multiple_of(unit)
+}
+
 /// How a product is cut. It depends on sizes alone, and which block an element is in does not matter to its
 /// bits: only the stretches of the inner axis do.
 #[derive(Clone, Copy, Debug)]
@@ -124,11 +129,17 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// For kernels with panels of `mr` and `nr`. `whole` if all of the inner axis must be in one slab.
-    pub fn new<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize, whole: bool) -> Cut {
-        let even = |n: usize, most: usize, unit: usize| n.div_ceil(n.div_ceil(most)).next_multiple_of(unit);
+    /// For one thread.
+    pub fn alone<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize) -> Cut {
         let kc = even(k, KC, 4);
-        let (mut bm, mut bn) = (even(m, MC, kernels.mr), even(n, NC, kernels.nr));
+        let stretches = (SLAB / size_of::<T>() / (m + n) / kc).max(1);
+        let (bm, bn) = (even(m, MC, kernels.mr), even(n, NC, kernels.nr));
+        Cut { m, n, k, bm, bn, kc, slab: (stretches * kc).min(k) }
+    }
+
+    /// For all threads. `whole` if all of the inner axis must be in one slab.
+    pub fn together<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize, whole: bool) -> Cut {
+        let Cut { kc, slab, mut bm, mut bn, .. } = Cut::alone(kernels, m, n, k);
         let tasks = (m.saturating_mul(n).saturating_mul(k) / TASK).clamp(1, TASKS);
         // Narrower rather than lower: a block of all rows packs the right operand by itself. Not so narrow that
         // little of a cache line's neighbourhood is read at once, nor so low that panels are hardly used again.
@@ -139,9 +150,7 @@ impl Cut {
         while m.div_ceil(bm) * n.div_ceil(bn) < tasks.min(8) && bm > low {
             bm = even(m, bm - kernels.mr, kernels.mr);
         }
-        let stretches = (SLAB / size_of::<T>() / (m + n) / kc).max(1);
-        let slab = if whole { k } else { (stretches * kc).min(k) };
-        Cut { m, n, k, bm, bn, kc, slab }
+        Cut { m, n, k, bm, bn, kc, slab: if whole { k } else { slab } }
     }
 
     /// How many blocks.
@@ -156,7 +165,7 @@ impl Cut {
     }
 
     /// Whether a block has all rows, so that nobody else wants its part of the right operand.
-    fn alone(&self) -> bool {
+    fn has_all_rows(&self) -> bool {
         self.bm >= self.m
     }
 
@@ -241,7 +250,7 @@ impl<T: Float> Gemm<T> {
     fn room(&self) -> (usize, usize) {
         let cut = &self.cut;
         let left = cut.m.next_multiple_of(self.kernels.mr) * cut.slab;
-        let right = if cut.alone() { 0 } else { cut.n.next_multiple_of(self.kernels.nr) * cut.slab };
+        let right = if cut.has_all_rows() { 0 } else { cut.n.next_multiple_of(self.kernels.nr) * cut.slab };
         (left.next_multiple_of(16), right)
     }
 
@@ -252,7 +261,8 @@ impl<T: Float> Gemm<T> {
 
     /// How many tasks packing is.
     fn packs(&self, slab: &Range<usize>) -> usize {
-        let right = if self.cut.alone() { 0 } else { self.cut.n.div_ceil(self.strip(self.kernels.nr)) };
+        let right =
+            if self.cut.has_all_rows() { 0 } else { self.cut.n.div_ceil(self.strip(self.kernels.nr)) };
         slab.len().div_ceil(self.cut.kc) * (self.cut.m.div_ceil(self.strip(self.kernels.mr)) + right)
     }
 
@@ -309,7 +319,7 @@ impl<T: Float> Gemm<T> {
                 // SAFETY: the panels are packed, and the block of the result is this task's own.
                 unsafe { tiles(&t) };
             };
-            if !cut.alone() {
+            if !cut.has_all_rows() {
                 run(packed.right.at(line(cut.n, nr, cols.start)));
                 continue;
             }
@@ -340,5 +350,5 @@ pub(super) fn multiply<T: Float>(
     // Rows of the result should be contiguous; if its columns are, it is the transposed product.
     let turned = to.cs != 1 && to.rs == 1;
     let (m, n, left, right, to) = if turned { (n, m, b.t(), a.t(), to.t()) } else { (m, n, a, b, to) };
-    Gemm { kernels, cut: Cut::new(kernels, m, n, k, false), left, right, scale, add }.serial(to);
+    Gemm { kernels, cut: Cut::alone(kernels, m, n, k), left, right, scale, add }.serial(to);
 }

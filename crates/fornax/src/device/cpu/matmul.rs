@@ -144,8 +144,8 @@ impl Product {
             let turned = view.is_some_and(|v| v.strides[v.strides.len() - 2..] == [1, m as isize]);
             let (rows, cols) = if turned { (n, m) } else { (m, n) };
             let cut = match dtype {
-                DType::F64 => Cut::new(kernels::<f64>(), rows, cols, k, direct.is_none()),
-                _ => Cut::new(kernels::<f32>(), rows, cols, k, direct.is_none()),
+                DType::F64 => Cut::together(kernels::<f64>(), rows, cols, k, direct.is_none()),
+                _ => Cut::together(kernels::<f32>(), rows, cols, k, direct.is_none()),
             };
             (How::Together { cut, turned }, if turned { (cut.bn, cut.bm) } else { (cut.bm, cut.bn) })
         };

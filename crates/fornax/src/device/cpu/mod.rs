@@ -12,6 +12,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod attention;
+mod attention_grad;
 mod compile;
 mod emit;
 mod exec;
@@ -47,7 +48,8 @@ mod tile;
 use super::{Backend, Launch, Memory, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel};
-use attention::{Flash, FlashGrad};
+use attention::Flash;
+use attention_grad::FlashGrad;
 use exec::Context;
 use fused::Fused;
 use indexed::{Running, Scattered, Sorted};

@@ -115,7 +115,7 @@ fn check<T: Float + Into<f64>>(
     let pools = [1, 2].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
     for level in levels() {
         let kernels = T::kernels(level);
-        let mut cut = Cut::new(kernels, m, n, k, false);
+        let mut cut = Cut::together(kernels, m, n, k, false);
         if small {
             // As a large product is cut, in little.
             (cut.kc, cut.slab, cut.bm, cut.bn) = (12, 24, 2 * kernels.mr, 2 * kernels.nr);
