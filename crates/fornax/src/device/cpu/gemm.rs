@@ -110,7 +110,7 @@ impl Operand {
 
 /// Equal parts of at most `most`, in whole units.
 fn even(n: usize, most: usize, unit: usize) -> usize {
-    n.div_ceil(n.div_ceil(most)).next_multiple_of(unit)
+    n.max(1).div_ceil(n.max(1).div_ceil(most)).next_multiple_of(unit)
 }
 
 /// How a product is cut. It depends on sizes alone, and which block an element is in does not matter to its
@@ -132,23 +132,29 @@ impl Cut {
     /// For one thread.
     pub fn alone<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize) -> Cut {
         let kc = even(k, KC, 4);
-        let stretches = (SLAB / size_of::<T>() / (m + n) / kc).max(1);
         let (bm, bn) = (even(m, MC, kernels.mr), even(n, NC, kernels.nr));
-        Cut { m, n, k, bm, bn, kc, slab: (stretches * kc).min(k) }
+        let packed = if bm >= m { m } else { m + n };
+        let stretches = (SLAB / size_of::<T>() / packed.max(1) / kc).max(1);
+        Cut { m, n, k, bm, bn, kc, slab: (stretches * kc).min(k.max(1)) }
     }
 
     /// For all threads. `whole` if all of the inner axis must be in one slab.
     pub fn together<T: Float>(kernels: &Kernels<T>, m: usize, n: usize, k: usize, whole: bool) -> Cut {
         let Cut { kc, slab, mut bm, mut bn, .. } = Cut::alone(kernels, m, n, k);
         let tasks = (m.saturating_mul(n).saturating_mul(k) / TASK).clamp(1, TASKS);
-        // Narrower rather than lower: a block of all rows packs the right operand by itself. Not so narrow that
-        // little of a cache line's neighbourhood is read at once, nor so low that panels are hardly used again.
-        let (low, narrow) = (8 * kernels.mr, 4 * kernels.nr);
-        while m.div_ceil(bm) * n.div_ceil(bn) < tasks && bn > narrow {
-            bn = even(n, bn - kernels.nr, kernels.nr);
-        }
-        while m.div_ceil(bm) * n.div_ceil(bn) < tasks.min(8) && bm > low {
-            bm = even(m, bm - kernels.mr, kernels.mr);
+        let blocks = |bm: usize, bn: usize| m.div_ceil(bm) * n.div_ceil(bn);
+        // A block of all rows packs its part of the right operand by itself, so it becomes narrower, as long as
+        // some cache lines lie side by side. Others stay about square.
+        let (low, square, narrow) = (8 * kernels.mr, (16 * kernels.mr, 8 * kernels.nr), 4 * kernels.nr);
+        while blocks(bm, bn) < tasks {
+            let lower = bn <= narrow || bm < m && bn <= square.1 && bm > square.0;
+            if !lower {
+                bn = even(n, bn - kernels.nr, kernels.nr);
+            } else if bm > low && (bn > narrow || blocks(bm, bn) < tasks.min(8)) {
+                bm = even(m, bm - kernels.mr, kernels.mr);
+            } else {
+                break;
+            }
         }
         Cut { m, n, k, bm, bn, kc, slab: if whole { k } else { slab } }
     }

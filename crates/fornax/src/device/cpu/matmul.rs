@@ -170,7 +170,7 @@ impl Product {
         let program = match plain {
             true => None,
             false => {
-                let how = Epilogue { product_in };
+                let how = Epilogue { product_in, cols: block.1 };
                 Some(compile::compile(kernel, &epilogue, &epilogue.segments[0], Some(how))?)
             }
         };

@@ -6,7 +6,7 @@ use super::numeric::Number;
 use super::simd::{Level, level};
 
 /// Vectors across a tile; a panel of the right operand is this many vectors wide.
-const ACROSS: usize = 2;
+pub(super) const ACROSS: usize = 2;
 
 /// Panels to be packed: `to[panel][p][i]` is element (panel * width + i, p) of the source, for `rows` rows of
 /// the source in panels of `width` and `k` columns.
@@ -45,8 +45,9 @@ pub(super) struct Kernels<T> {
     pub pack_right: unsafe fn(&Pack<T>),
 }
 
+/// Packs one operand's panels.
 #[inline(always)]
-unsafe fn pack<L: Lanes, const RIGHT: bool>(p: &Pack<L::Item>) {
+pub(super) unsafe fn pack<L: Lanes, const RIGHT: bool>(p: &Pack<L::Item>) {
     let width = if RIGHT { ACROSS * L::W } else { L::ROWS };
     // Lines side by side are read along the memory, a few of them at a time.
     const LINES: usize = 8;
@@ -167,8 +168,9 @@ unsafe fn pack_turned<L: Lanes>(
     }
 }
 
+/// Computes a block, tile by tile.
 #[inline(always)]
-unsafe fn tiles<L: Lanes>(t: &Tiles<L::Item>) {
+pub(super) unsafe fn tiles<L: Lanes>(t: &Tiles<L::Item>) {
     let nr = ACROSS * L::W;
     for col in (0..t.cols).step_by(nr) {
         let cols = nr.min(t.cols - col);

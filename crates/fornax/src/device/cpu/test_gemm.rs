@@ -2,12 +2,76 @@
 //! conversion, every kind of machine that this one can play; and the same bits however it is run.
 
 use super::gemm::{Block, Cut, Gemm, Operand};
-use super::micro::Float;
+use super::lanes::Lanes;
+use super::micro::{self, ACROSS, Float, Kernels};
 use super::reference::{get, put};
 use super::simd::{Level, level};
 use super::tests::{Dice, numbers};
 use super::threads::Shared;
 use crate::dtype::DType;
+
+/// Sixteen lanes and twelve rows in plain Rust: the way of AVX-512 on machines without it.
+#[derive(Clone, Copy)]
+struct Wide([f32; 16]);
+
+// SAFETY: plain Rust, but for `turn`, which looks for AVX2.
+unsafe impl Lanes for Wide {
+    type Item = f32;
+    const W: usize = 16;
+    const ROWS: usize = 12;
+    unsafe fn splat(x: f32) -> Wide {
+        Wide([x; 16])
+    }
+    unsafe fn load(p: *const f32) -> Wide {
+        Wide(unsafe { p.cast::<[f32; 16]>().read_unaligned() })
+    }
+    unsafe fn store(self, p: *mut f32) {
+        unsafe { p.cast::<[f32; 16]>().write_unaligned(self.0) }
+    }
+    unsafe fn add(self, o: Wide) -> Wide {
+        Wide(std::array::from_fn(|i| self.0[i] + o.0[i]))
+    }
+    unsafe fn mul(self, o: Wide) -> Wide {
+        Wide(std::array::from_fn(|i| self.0[i] * o.0[i]))
+    }
+    unsafe fn fma(self, b: Wide, c: Wide) -> Wide {
+        Wide(std::array::from_fn(|i| self.0[i] * b.0[i] + c.0[i]))
+    }
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn turn(from: *const f32, rs: isize, rows: usize, to: *mut f32, ts: usize) {
+        if level() > Level::Plain {
+            return unsafe { super::simd_x86::turn16(from, rs, rows, to, ts) };
+        }
+        for e in 0..16 * rows {
+            let (c, r) = (e % 16, e / 16);
+            unsafe { *to.add(c * ts + r) = *from.offset(r as isize * rs + c as isize) };
+        }
+    }
+}
+
+static WIDE: Kernels<f32> = Kernels {
+    mr: 12,
+    nr: ACROSS * 16,
+    tiles: micro::tiles::<Wide>,
+    pack_left: micro::pack::<Wide, false>,
+    pack_right: micro::pack::<Wide, true>,
+};
+
+/// The kernels to test.
+trait Tested: Float + Into<f64> {
+    fn all() -> Vec<(String, &'static Kernels<Self>)> {
+        levels().into_iter().map(|l| (format!("{l:?}"), Self::kernels(l))).collect()
+    }
+}
+
+impl Tested for f64 {}
+
+impl Tested for f32 {
+    fn all() -> Vec<(String, &'static Kernels<f32>)> {
+        let own = levels().into_iter().map(|l| (format!("{l:?}"), f32::kernels(l)));
+        own.chain([("wide".into(), &WIDE)]).collect()
+    }
+}
 
 /// What the machine can run.
 fn levels() -> Vec<Level> {
@@ -102,7 +166,7 @@ fn run<T: Float>(gemm: &Gemm<T>, to: usize, together: bool) -> Vec<T> {
     (0..m * n).map(|e| memory[e / n * rs + e % n * cs]).collect()
 }
 
-fn check<T: Float + Into<f64>>(
+fn check<T: Tested>(
     sizes: (usize, usize, usize),
     hows: &[(usize, usize)],
     (memory, dtype): (DType, DType),
@@ -113,8 +177,7 @@ fn check<T: Float + Into<f64>>(
     let (a, b) = (numbers(memory, m * k, &mut dice), numbers(memory, k * n, &mut dice));
     let want = plain([&a, &b], sizes, memory, dtype);
     let pools = [1, 2].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
-    for level in levels() {
-        let kernels = T::kernels(level);
+    for (level, kernels) in T::all() {
         let mut cut = Cut::together(kernels, m, n, k, false);
         if small {
             // As a large product is cut, in little.
@@ -133,17 +196,14 @@ fn check<T: Float + Into<f64>>(
                     let tolerance = if size_of::<T>() == 8 { 1e-12 } else { 1e-5 };
                     assert!(
                         (x - want).abs() <= tolerance * (k as f64 + 1.0),
-                        "{sizes:?} {level:?} lies {left} {right} to {to} {memory}->{dtype}: element {e} is {x}, \
+                        "{sizes:?} {level} lies {left} {right} to {to} {memory}->{dtype}: element {e} is {x}, \
                          should be {want}",
                     );
                 }
                 for pool in &pools {
                     let again = pool.install(|| run(&gemm, to, true));
                     let same = have.iter().zip(&again).all(|(&x, &y)| Into::<f64>::into(x) == y.into());
-                    assert!(
-                        same,
-                        "{sizes:?} {level:?} lies {left} {right} to {to}: threads change the result"
-                    );
+                    assert!(same, "{sizes:?} {level} lies {left} {right} to {to}: threads change the result");
                 }
             }
         }
