@@ -1,22 +1,22 @@
 //! Flash attention: blocks of queries against blocks of keys, with the softmax kept up to date block by
-//! block, so that the scores are never in memory as a whole. Small products go through the `gemm` crate.
+//! block, so that the scores are never in memory as a whole.
 
 use super::exec::Context;
-use super::matmul::{Block, Target, call_gemm};
-use super::numeric::{self, Number};
+use super::gemm::{Block, Operand as Factor, multiply};
+use super::micro::Float;
+use super::numeric;
 use super::ops::{Slot, Tile, loops};
 use super::strided::Strided;
 use super::threads::{each, with_scratch};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{Binary, Reduce};
-use crate::kernel::{Attention, AttentionGrad, Kernel};
+use crate::kernel::{Attention, Kernel};
 use crate::view::View;
 
 /// The floats that attention is computed in.
-trait Real: Number {
+pub(super) trait Real: Float {
     const DTYPE: DType;
-    const ZERO: Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
     fn from_f64(x: f64) -> Self;
@@ -29,7 +29,6 @@ trait Real: Number {
 
 impl Real for f32 {
     const DTYPE: DType = DType::F32;
-    const ZERO: f32 = 0.0;
     fn exp(self) -> f32 {
         f32::exp(self)
     }
@@ -52,7 +51,6 @@ impl Real for f32 {
 
 impl Real for f64 {
     const DTYPE: DType = DType::F64;
-    const ZERO: f64 = 0.0;
     fn exp(self) -> f64 {
         f64::exp(self)
     }
@@ -86,36 +84,33 @@ impl Real for f64 {
 
 /// A matrix in scratch or memory, in the type of the arithmetic.
 #[derive(Clone, Copy)]
-struct Panel<T> {
-    ptr: *mut T,
-    rs: isize,
-    cs: isize,
+pub(super) struct Panel<T> {
+    pub ptr: *mut T,
+    pub rs: isize,
+    pub cs: isize,
 }
 
 impl<T: Copy> Panel<T> {
     fn block(self) -> Block {
         Block { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
     }
-    fn target(self) -> Target {
-        Target { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
-    }
-    fn t(self) -> Panel<T> {
+    pub fn t(self) -> Panel<T> {
         Panel { ptr: self.ptr, rs: self.cs, cs: self.rs }
     }
-    fn row(self, row: usize) -> *mut T {
+    pub fn row(self, row: usize) -> *mut T {
         self.ptr.wrapping_offset(row as isize * self.rs)
     }
-    fn from(self, row: usize) -> Panel<T> {
+    pub fn from(self, row: usize) -> Panel<T> {
         Panel { ptr: self.row(row), ..self }
     }
     /// As an operand of a tile; the columns must be contiguous.
-    fn slot(self) -> Slot {
+    pub fn slot(self) -> Slot {
         Slot { ptr: self.ptr.cast(), rs: self.rs, each: true }
     }
 }
 
 /// `to = scale * a b`, added to what is there if `add`.
-unsafe fn product<T: Real>(
+pub(super) unsafe fn product<T: Real>(
     sizes: (usize, usize, usize),
     to: Panel<T>,
     a: Panel<T>,
@@ -123,21 +118,20 @@ unsafe fn product<T: Real>(
     add: bool,
     scale: T,
 ) {
-    let (m, n, k) = sizes;
-    // SAFETY: the caller's.
-    unsafe { call_gemm::<T>(m, n, k, to.target(), a.block(), b.block(), add, T::ONE, scale) }
+    let [a, b] = [a, b].map(|p| Factor { block: p.block(), memory: T::DTYPE, dtype: T::DTYPE });
+    multiply::<T>(sizes, to.block(), a, b, add, scale);
 }
 
 /// A four-dimensional operand: `[batch, head, time, width]` once its axes are in that order.
 #[derive(Clone, Debug)]
-struct Operand {
-    read: usize,
-    dtype: DType,
-    view: View,
+pub(super) struct Operand {
+    pub read: usize,
+    pub dtype: DType,
+    pub view: View,
 }
 
 impl Operand {
-    fn new(kernel: &Kernel, (read, view): &(usize, View), rank: usize) -> Result<Operand> {
+    pub fn new(kernel: &Kernel, (read, view): &(usize, View), rank: usize) -> Result<Operand> {
         match kernel.reads.get(*read) {
             Some(port) if view.mask.is_none() && view.shape.len() == rank => {
                 Ok(Operand { read: *read, dtype: port.dtype, view: view.clone() })
@@ -147,7 +141,7 @@ impl Operand {
     }
 
     /// Rows `from..from + rows` of one batch and head: where they lie, or copied to `scratch`.
-    unsafe fn rows<T: Real>(
+    pub unsafe fn rows<T: Real>(
         &self,
         context: &Context,
         (b, h): (usize, usize),
@@ -170,7 +164,7 @@ impl Operand {
     }
 
     /// With the axes of an output `[batch, time, head, width]` in the order of an operand.
-    fn turned(mut self) -> Operand {
+    pub fn turned(mut self) -> Operand {
         self.view = self.view.permute(&[0, 2, 1, 3]);
         self
     }
@@ -178,24 +172,24 @@ impl Operand {
 
 /// The operands that forward and backward share.
 #[derive(Debug)]
-struct Inputs {
-    q: Operand,
-    k: Operand,
-    v: Operand,
-    mask: Option<Operand>,
-    causal: bool,
-    scale: f64,
-    batch: usize,
-    heads: usize,
-    kv_heads: usize,
-    tq: usize,
-    tk: usize,
-    d: usize,
-    dv: usize,
+pub(super) struct Inputs {
+    pub q: Operand,
+    pub k: Operand,
+    pub v: Operand,
+    pub mask: Option<Operand>,
+    pub causal: bool,
+    pub scale: f64,
+    pub batch: usize,
+    pub heads: usize,
+    pub kv_heads: usize,
+    pub tq: usize,
+    pub tk: usize,
+    pub d: usize,
+    pub dv: usize,
 }
 
 impl Inputs {
-    fn new(
+    pub fn new(
         kernel: &Kernel,
         spec: &crate::graph::AttentionSpec,
         operands: [&(usize, View); 3],
@@ -216,19 +210,20 @@ impl Inputs {
     }
 
     /// Rows of queries and keys in a block.
-    fn blocks(&self) -> (usize, usize) {
-        let q = self.tq.min(128);
+    pub fn blocks(&self) -> (usize, usize) {
+        // Lower blocks leave out more of the hidden half, which counts where there are few of them.
+        let q = self.tq.min(if self.causal && self.tq <= 256 { 64 } else { 128 });
         (q, self.tk.min(if q <= 8 { 1024 } else { 256 }))
     }
 
     /// The keys that a block of queries can see.
-    fn visible(&self, q_end: usize) -> usize {
+    pub fn visible(&self, q_end: usize) -> usize {
         if self.causal { self.tk.min(q_end) } else { self.tk }
     }
 
     /// The scores of a block, `rows` x `cols`, with what is hidden at minus infinity.
     #[allow(clippy::too_many_arguments)]
-    unsafe fn scores<T: Real>(
+    pub unsafe fn scores<T: Real>(
         &self,
         context: &Context,
         (b, h): (usize, usize),
@@ -282,7 +277,7 @@ impl Inputs {
 }
 
 /// `dst = a op b` on a tile.
-unsafe fn combine<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot) {
+pub(super) unsafe fn combine<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot) {
     let mut t = Tile { rows, cols, dst, a, b, c: Slot::NONE };
     t.flatten();
     // SAFETY: the caller's.
@@ -290,22 +285,28 @@ unsafe fn combine<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: S
 }
 
 /// One value a row, spread over the columns.
-fn per_row<T>(values: *mut T) -> Slot {
+pub(super) fn per_row<T>(values: *mut T) -> Slot {
     Slot { ptr: values.cast(), rs: 1, each: false }
 }
 
 /// `s = exp(s - shift of the row)`, and the sums of the rows.
-unsafe fn exp_shifted<T: Real>(rows: usize, cols: usize, s: Panel<T>, shift: *mut T, sums: *mut T) {
+pub(super) unsafe fn exp_shifted<T: Real>(
+    rows: usize,
+    cols: usize,
+    s: Panel<T>,
+    shift: *mut T,
+    sums: *mut T,
+) {
     let c = Slot { ptr: sums.cast(), rs: 0, each: true };
     // SAFETY: the caller's.
     unsafe { T::exp_sum_tile(&Tile { rows, cols, dst: s.slot(), a: s.slot(), b: per_row(shift), c }) }
 }
 
 /// Cuts a thread's scratch into aligned pieces.
-struct Pieces(*mut u8);
+pub(super) struct Pieces(pub *mut u8);
 
 impl Pieces {
-    fn take<T>(&mut self, n: usize) -> *mut T {
+    pub fn take<T>(&mut self, n: usize) -> *mut T {
         let at = self.0;
         self.0 = at.wrapping_add((n * size_of::<T>()).next_multiple_of(64));
         at.cast()
@@ -442,158 +443,5 @@ impl Flash {
                 part.write(loops(), dtype, o.slot(), context.writes[write].add(at * dtype.size()));
             }
         }
-    }
-}
-
-/// The compiled gradients of attention.
-#[derive(Debug)]
-pub(super) struct FlashGrad {
-    inputs: Inputs,
-    out: Operand,
-    lse: Operand,
-    grad: Operand,
-    /// Writes of the gradients of q, k and v.
-    writes: [Option<(usize, DType)>; 3],
-}
-
-impl FlashGrad {
-    pub fn compile(kernel: &Kernel, body: &AttentionGrad) -> Result<FlashGrad> {
-        let inputs = Inputs::new(kernel, &body.spec, [&body.q, &body.k, &body.v], body.mask.as_ref())?;
-        let write = |w: Option<usize>| match w {
-            None => Ok(None),
-            Some(w) => match kernel.writes.get(w) {
-                Some(port) => Ok(Some((w, port.dtype))),
-                None => Err(Error::Internal(format!("{}: a gradient has no memory", kernel.label))),
-            },
-        };
-        Ok(FlashGrad {
-            inputs,
-            out: Operand::new(kernel, &body.out, 4)?.turned(),
-            lse: Operand::new(kernel, &body.lse, 3)?,
-            grad: Operand::new(kernel, &body.grad, 4)?.turned(),
-            writes: [write(body.dq)?, write(body.dk)?, write(body.dv)?],
-        })
-    }
-
-    pub fn launch(&self, context: &Context) {
-        let i = &self.inputs;
-        let task = |task: usize| {
-            let (b, kv) = (task / i.kv_heads, task % i.kv_heads);
-            if i.q.dtype == DType::F64 {
-                self.group::<f64>(context, b, kv);
-            } else {
-                self.group::<f32>(context, b, kv);
-            }
-        };
-        each(i.batch * i.kv_heads, task);
-    }
-
-    /// The gradients of one head of keys and of all the heads of queries that share it.
-    fn group<T: Real>(&self, context: &Context, b: usize, kv: usize) {
-        let i = &self.inputs;
-        let (bq, bk) = i.blocks();
-        let share = i.heads / i.kv_heads;
-        let (d, dv) = (i.d, i.dv);
-        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + bq + i.tk * (d + dv) + 256;
-        with_scratch(room * size_of::<T>() + 2048, |scratch| {
-            let mut pieces = Pieces(scratch);
-            let (qs, ks, vs) = (pieces.take::<T>(bq * d), pieces.take(bk * d), pieces.take(bk * dv));
-            let (gs, os) = (pieces.take::<T>(bq * dv), pieces.take::<T>(bq * dv));
-            let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
-            let p = panel(pieces.take(bq * bk), bk);
-            let dp = panel(pieces.take(bq * bk), bk);
-            let dq = panel(pieces.take(bq * d), d);
-            let (dk, dvs) = (panel(pieces.take(i.tk * d), d), panel(pieces.take(i.tk * dv), dv));
-            let spare = pieces.take::<T>(2 * bk + bq + 32);
-            let (shift, delta) = (pieces.take::<T>(bq), pieces.take::<T>(bq));
-            let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
-            let scale = T::from_f64(i.scale);
-            // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes the
-            // rows of its own heads.
-            unsafe {
-                (0..i.tk * d).for_each(|e| *dk.ptr.add(e) = T::ZERO);
-                (0..i.tk * dv).for_each(|e| *dvs.ptr.add(e) = T::ZERO);
-                for h in kv * share..(kv + 1) * share {
-                    for q0 in (0..i.tq).step_by(bq) {
-                        let rows = bq.min(i.tq - q0);
-                        let q = i.q.rows(context, (b, h), q0, rows, qs);
-                        let g = self.grad.rows(context, (b, h), q0, rows, gs);
-                        let o = self.out.rows(context, (b, h), q0, rows, os);
-                        self.row_values(context, (b, h), q0, rows, shift);
-                        for r in 0..rows {
-                            let (x, y) = (g.row(r), o.row(r));
-                            let terms = (0..dv).map(|e| (*x.add(e)).mul(*y.add(e)));
-                            *delta.add(r) = terms.fold(T::ZERO, |a, x| a.add(x));
-                        }
-                        (0..rows * d).for_each(|e| *dq.ptr.add(e) = T::ZERO);
-                        let visible = i.visible(q0 + rows);
-                        for k0 in (0..visible).step_by(bk) {
-                            let cols = bk.min(visible - k0);
-                            let k = i.k.rows(context, (b, kv), k0, cols, ks);
-                            let v = i.v.rows(context, (b, kv), k0, cols, vs);
-                            i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, p, spare);
-                            exp_shifted(rows, cols, p, shift, spare);
-                            if want_v {
-                                product((cols, dv, rows), dvs.from(k0), p.t(), g, true, T::ONE);
-                            }
-                            if !(want_q || want_k) {
-                                continue;
-                            }
-                            // The gradient of the scores: p (g v^T - delta).
-                            product((rows, cols, dv), dp, g, v.t(), false, T::ONE);
-                            combine::<T>(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta));
-                            combine::<T>(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot());
-                            if want_q {
-                                product((rows, d, cols), dq, dp, k, true, scale);
-                            }
-                            if want_k {
-                                product((cols, d, rows), dk.from(k0), dp.t(), q, true, scale);
-                            }
-                        }
-                        self.store(context, 0, (b, h, i.heads), (q0, rows, i.tq), dq, d);
-                    }
-                }
-                self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), dk, d);
-                self.store(context, 2, (b, kv, i.kv_heads), (0, i.tk, i.tk), dvs, dv);
-            }
-        })
-    }
-
-    /// The log-sum-exp of some rows, zero where nothing was seen.
-    unsafe fn row_values<T: Real>(
-        &self,
-        context: &Context,
-        (b, h): (usize, usize),
-        q0: usize,
-        rows: usize,
-        to: *mut T,
-    ) {
-        let s = &self.lse.view.strides;
-        let at = self.lse.view.offset + b as isize * s[0] + h as isize * s[1] + q0 as isize * s[2];
-        let from = context.reads[self.lse.read].cast::<T>().wrapping_offset(at);
-        for r in 0..rows {
-            // SAFETY: the view covers the rows.
-            unsafe {
-                let x = *from.offset(r as isize * s[2]);
-                *to.add(r) = if x == T::LOWEST { T::ZERO } else { x };
-            }
-        }
-    }
-
-    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted.
-    unsafe fn store<T: Real>(
-        &self,
-        context: &Context,
-        which: usize,
-        (b, h, heads): (usize, usize, usize),
-        (from, rows, time): (usize, usize, usize),
-        panel: Panel<T>,
-        width: usize,
-    ) {
-        let Some((write, dtype)) = self.writes[which] else { return };
-        let at = ((b * time + from) * heads + h) * width;
-        let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
-        // SAFETY: the caller's.
-        unsafe { part.write(loops(), dtype, panel.slot(), context.writes[write].add(at * dtype.size())) }
     }
 }

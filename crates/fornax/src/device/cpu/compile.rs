@@ -22,6 +22,8 @@ const SCRATCH_GOAL: usize = 40 * 1024;
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue {
     pub product_in: Option<usize>,
+    /// Columns of the blocks it runs over; a tile that is wider would be cut off.
+    pub cols: usize,
 }
 
 /// Compiles a segment.
@@ -47,6 +49,7 @@ pub(super) struct Builder<'a> {
     pub body: &'a Loop,
     pub segment: &'a Segment,
     pub product_in: Option<usize>,
+    pub widest: usize,
     pub space: Space,
     pub rows: usize,
     pub cols: usize,
@@ -87,6 +90,7 @@ impl<'a> Builder<'a> {
             body,
             segment,
             product_in: epilogue.and_then(|e| e.product_in),
+            widest: epilogue.map_or(usize::MAX, |e| e.cols),
             rows: 1,
             cols: 1,
             resident: false,
@@ -198,7 +202,7 @@ impl<'a> Builder<'a> {
                 self.cols = s.cols.min(side);
                 self.rows = s.rows.min((goal * 2 / self.cols).max(1));
             } else {
-                self.cols = s.cols.min(goal);
+                self.cols = s.cols.min(goal).min(self.widest);
                 self.rows = s.rows.min((goal / self.cols).max(1));
             }
         } else if s.col_reduced {

@@ -4,18 +4,25 @@
 //! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of
 //! `tile`, `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the
 //! loops, written over the vectors of `simd` with the functions of `math`.
+//!
+//! The way of a product: `matmul` says where it goes and what follows, `gemm` cuts and packs it, `micro` multiplies
+//! in registers, over the vectors of `lanes`.
 
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
 
 mod attention;
+mod attention_grad;
 mod compile;
 mod emit;
 mod exec;
 mod fused;
+mod gemm;
 mod indexed;
+mod lanes;
 mod math;
 mod matmul;
+mod micro;
 mod numeric;
 mod ops;
 mod reduce;
@@ -28,6 +35,8 @@ mod simd_x86;
 mod space;
 mod strided;
 #[cfg(test)]
+mod test_gemm;
+#[cfg(test)]
 mod test_matmul;
 #[cfg(test)]
 mod test_others;
@@ -39,7 +48,8 @@ mod tile;
 use super::{Backend, Launch, Memory, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel};
-use attention::{Flash, FlashGrad};
+use attention::Flash;
+use attention_grad::FlashGrad;
 use exec::Context;
 use fused::Fused;
 use indexed::{Running, Scattered, Sorted};

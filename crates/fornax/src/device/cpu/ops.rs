@@ -8,7 +8,6 @@ use super::rows::{Packed, few_rows_with};
 use super::simd::*;
 use crate::dtype::DType;
 use crate::graph::{Binary, Reduce, Unary};
-use std::sync::LazyLock;
 
 /// An operand of a tile loop.
 #[derive(Clone, Copy)]
@@ -612,26 +611,11 @@ machine!(avx512, Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,
 
 /// The loops for this machine.
 pub(super) fn loops() -> &'static Loops {
-    static CHOICE: LazyLock<&'static Loops> = LazyLock::new(|| {
+    match level() {
+        Level::Plain => &plain::LOOPS,
         #[cfg(target_arch = "x86_64")]
-        {
-            let avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("f16c")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2");
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if avx2 && avx512 {
-                return &avx512::LOOPS;
-            }
-            if avx2 {
-                return &avx2::LOOPS;
-            }
-        }
-        &plain::LOOPS
-    });
-    *CHOICE
+        Level::Avx2 => &avx2::LOOPS,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => &avx512::LOOPS,
+    }
 }

@@ -1,7 +1,7 @@
 //! Products with one to four rows, where reading the wide operand once, at the speed of memory, is
 //! everything.
 
-use super::matmul::{Block, Target};
+use super::gemm::Block;
 use super::ops::{Bf16, F16, loops};
 use super::simd::Simd;
 use super::threads::with_scratch;
@@ -15,7 +15,7 @@ pub(super) struct FewRows {
     pub wide: Block,
     /// Of the wide operand in memory: f32, f16 or bf16.
     pub dtype: DType,
-    pub to: Target,
+    pub to: Block,
 }
 
 /// The same with the narrow operand packed (rows of k) and the result packed (rows of cols).

@@ -2,6 +2,8 @@
 //! vector is used is chosen once at run time; every function here is inlined into a function that enables the
 //! instructions it needs.
 
+use std::sync::LazyLock;
+
 /// A vector of f32 with its masks and 32-bit integers.
 ///
 /// # Safety
@@ -276,3 +278,39 @@ unsafe impl Simd for Plain {
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use super::simd_x86::{Avx2, Avx512};
+
+/// Kinds of machine, by the vectors they have; a later one has those of the earlier ones too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Plain,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+/// What this machine is.
+pub(super) fn level() -> Level {
+    static LEVEL: LazyLock<Level> = LazyLock::new(|| {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("f16c")
+                && is_x86_feature_detected!("bmi1")
+                && is_x86_feature_detected!("bmi2");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if avx2 && avx512 {
+                return Level::Avx512;
+            }
+            if avx2 {
+                return Level::Avx2;
+            }
+        }
+        Level::Plain
+    });
+    *LEVEL
+}

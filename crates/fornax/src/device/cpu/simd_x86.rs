@@ -390,3 +390,51 @@ unsafe impl Simd for Avx512 {
         unsafe { _mm512_testn_epi32_mask(a, a) }
     }
 }
+
+/// Turns 8 columns of at most 8 rows: `to[c * ts + r] = from[r * rs + c]`. All 8 lanes of every `to[c * ts..]` are
+/// written, in the order of c; rows that are not there repeat the first.
+#[inline(always)]
+pub(super) unsafe fn turn8(from: *const f32, rs: isize, rows: usize, to: *mut f32, ts: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut r = [_mm256_setzero_ps(); 8];
+        for i in 0..8 {
+            r[i] = _mm256_loadu_ps(from.offset(if i < rows { i as isize * rs } else { 0 }));
+        }
+        // Pairs of rows, then fours, then the halves of the columns.
+        let mut pairs = r;
+        for i in 0..4 {
+            pairs[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+            pairs[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+        }
+        let mut fours = pairs;
+        for i in 0..2 {
+            for h in 0..2 {
+                let (x, y) = (pairs[4 * i + h], pairs[4 * i + 2 + h]);
+                fours[4 * i + 2 * h] = _mm256_shuffle_ps::<0x44>(x, y);
+                fours[4 * i + 2 * h + 1] = _mm256_shuffle_ps::<0xEE>(x, y);
+            }
+        }
+        for c in 0..4 {
+            _mm256_storeu_ps(to.add(c * ts), _mm256_permute2f128_ps::<0x20>(fours[c], fours[4 + c]));
+        }
+        for c in 0..4 {
+            _mm256_storeu_ps(to.add((4 + c) * ts), _mm256_permute2f128_ps::<0x31>(fours[c], fours[4 + c]));
+        }
+    }
+}
+
+/// As [`turn8`], 16 of both.
+#[inline(always)]
+pub(super) unsafe fn turn16(from: *const f32, rs: isize, rows: usize, to: *mut f32, ts: usize) {
+    // SAFETY: the caller's. The upper rows go first: lanes beyond them may lie in the next lines' lower ones.
+    unsafe {
+        for c in [0, 8] {
+            let (from, to) = (from.add(c), to.add(c * ts));
+            if rows > 8 {
+                turn8(from.offset(8 * rs), rs, rows - 8, to.add(8), ts);
+            }
+            turn8(from, rs, rows.min(8), to, ts);
+        }
+    }
+}

@@ -186,6 +186,14 @@ fn attention_and_its_gradients() {
     }
 }
 
+/// Few heads: the queries of one are cut into parts.
+#[test]
+fn gradients_of_long_attention() {
+    for (causal, mask, dtype) in [(true, 0, DType::F32), (false, 1, DType::F32), (true, 0, DType::F64)] {
+        run(Case { sizes: [1, 2, 1, 520, 200, 16, 8], causal, mask, dtype }, false);
+    }
+}
+
 #[test]
 fn scatter_add_in_order_and_in_place() {
     for (shape, count, axis) in

@@ -1,0 +1,231 @@
+//! The gradients of attention: blocks of queries against blocks of keys, with the scores computed again from the
+//! log-sum-exp that the forward pass left.
+
+use super::attention::*;
+use super::exec::Context;
+use super::ops::{Slot, loops};
+use super::strided::Strided;
+use super::threads::{Shared, each, with_scratch};
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::graph::Binary;
+use crate::kernel::{AttentionGrad, Kernel};
+
+/// Tasks to cut the work into where there are fewer heads, and multiply-adds of a product that are worth one.
+const TASKS: usize = 16;
+const PART: usize = 1 << 20;
+
+/// A scalar product, in several sums that need not wait for each other.
+unsafe fn dot<T: Real>(n: usize, x: *const T, y: *const T) -> T {
+    let mut sums = [T::ZERO; 16];
+    for e in (0..n).step_by(16) {
+        for l in 0..16.min(n - e) {
+            // SAFETY: the caller gives `n` elements.
+            unsafe { sums[l] = sums[l].add((*x.add(e + l)).mul(*y.add(e + l))) };
+        }
+    }
+    sums.into_iter().fold(T::ZERO, |a, x| a.add(x))
+}
+
+/// The compiled gradients of attention.
+#[derive(Debug)]
+pub(super) struct FlashGrad {
+    inputs: Inputs,
+    out: Operand,
+    lse: Operand,
+    grad: Operand,
+    /// Writes of the gradients of q, k and v.
+    writes: [Option<(usize, DType)>; 3],
+}
+
+impl FlashGrad {
+    pub fn compile(kernel: &Kernel, body: &AttentionGrad) -> Result<FlashGrad> {
+        let inputs = Inputs::new(kernel, &body.spec, [&body.q, &body.k, &body.v], body.mask.as_ref())?;
+        let write = |w: Option<usize>| match w {
+            None => Ok(None),
+            Some(w) => match kernel.writes.get(w) {
+                Some(port) => Ok(Some((w, port.dtype))),
+                None => Err(Error::Internal(format!("{}: a gradient has no memory", kernel.label))),
+            },
+        };
+        Ok(FlashGrad {
+            inputs,
+            out: Operand::new(kernel, &body.out, 4)?.turned(),
+            lse: Operand::new(kernel, &body.lse, 3)?,
+            grad: Operand::new(kernel, &body.grad, 4)?.turned(),
+            writes: [write(body.dq)?, write(body.dk)?, write(body.dv)?],
+        })
+    }
+
+    pub fn launch(&self, context: &Context) {
+        if self.inputs.q.dtype == DType::F64 {
+            self.run::<f64>(context);
+        } else {
+            self.run::<f32>(context);
+        }
+    }
+
+    /// How many parts the queries of a head of keys are cut into: several where there are few heads.
+    fn parts(&self) -> usize {
+        let i = &self.inputs;
+        let (groups, share) = (i.batch * i.kv_heads, i.heads / i.kv_heads);
+        let blocks = share * i.tq.div_ceil(i.blocks().0);
+        let work = share.saturating_mul(i.tq).saturating_mul(i.tk).saturating_mul(i.d + i.dv);
+        TASKS.div_ceil(groups).min(blocks / 2).min(work / PART).max(1)
+    }
+
+    fn run<T: Real>(&self, context: &Context) {
+        let i = &self.inputs;
+        let (groups, parts, sums) = (i.batch * i.kv_heads, self.parts(), i.tk * (i.d + i.dv));
+        let head = |group: usize| (group / i.kv_heads, group % i.kv_heads);
+        if parts == 1 {
+            return each(groups, |group| {
+                with_scratch(sums * size_of::<T>(), |scratch| {
+                    self.group::<T>(context, head(group), (0, 1), scratch.cast());
+                    self.store_sums::<T>(context, head(group), scratch.cast());
+                })
+            });
+        }
+        // Every part sums the gradients of keys and values by itself; then they are added in order.
+        with_scratch(groups * parts * sums * size_of::<T>(), |scratch| {
+            let all = Shared(scratch.cast::<T>());
+            each(groups * parts, |task| {
+                let to = all.at((task * sums) as isize);
+                self.group::<T>(context, head(task / parts), (task % parts, parts), to);
+            });
+            each(groups, |group| {
+                let part = |p: usize| all.at(((group * parts + p) * sums) as isize);
+                let slot = |p: usize| Slot { ptr: part(p).cast(), rs: 0, each: true };
+                for p in 1..parts {
+                    // SAFETY: parts of this group, which no other task touches now.
+                    unsafe { combine::<T>(Binary::Add, 1, sums, slot(0), slot(0), slot(p)) };
+                }
+                self.store_sums::<T>(context, head(group), part(0));
+            });
+        })
+    }
+
+    /// Writes the gradients of one head's keys and values.
+    fn store_sums<T: Real>(&self, context: &Context, (b, kv): (usize, usize), sums: *mut T) {
+        let i = &self.inputs;
+        let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
+        // SAFETY: the sums have the sizes of keys and values, and each task writes its own heads.
+        unsafe {
+            self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), panel(sums, i.d), i.d);
+            let values = panel(sums.add(i.tk * i.d), i.dv);
+            self.store(context, 2, (b, kv, i.kv_heads), (0, i.tk, i.tk), values, i.dv);
+        }
+    }
+
+    /// The gradients of one head of keys, and of the heads of queries that share it, from part `part` of `parts` of
+    /// their blocks. Those of keys and values are left in `sums`.
+    fn group<T: Real>(
+        &self,
+        context: &Context,
+        (b, kv): (usize, usize),
+        (part, parts): (usize, usize),
+        sums: *mut T,
+    ) {
+        let i = &self.inputs;
+        let (bq, bk) = i.blocks();
+        let share = i.heads / i.kv_heads;
+        let (d, dv) = (i.d, i.dv);
+        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + bq + 256;
+        with_scratch(room * size_of::<T>() + 2048, |scratch| {
+            let mut pieces = Pieces(scratch);
+            let (qs, ks, vs) = (pieces.take::<T>(bq * d), pieces.take(bk * d), pieces.take(bk * dv));
+            let (gs, os) = (pieces.take::<T>(bq * dv), pieces.take::<T>(bq * dv));
+            let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
+            let p = panel(pieces.take(bq * bk), bk);
+            let dp = panel(pieces.take(bq * bk), bk);
+            let dq = panel(pieces.take(bq * d), d);
+            let (dk, dvs) = (panel(sums, d), panel(sums.wrapping_add(i.tk * d), dv));
+            let spare = pieces.take::<T>(2 * bk + bq + 32);
+            let (shift, delta) = (pieces.take::<T>(bq), pieces.take::<T>(bq));
+            let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
+            let scale = T::from_f64(i.scale);
+            // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes the
+            // rows of its own blocks.
+            unsafe {
+                (0..i.tk * d).for_each(|e| *dk.ptr.add(e) = T::ZERO);
+                (0..i.tk * dv).for_each(|e| *dvs.ptr.add(e) = T::ZERO);
+                let blocks = i.tq.div_ceil(bq);
+                for block in (part..share * blocks).step_by(parts) {
+                    let (h, q0) = (kv * share + block / blocks, block % blocks * bq);
+                    let rows = bq.min(i.tq - q0);
+                    let q = i.q.rows(context, (b, h), q0, rows, qs);
+                    let g = self.grad.rows(context, (b, h), q0, rows, gs);
+                    let o = self.out.rows(context, (b, h), q0, rows, os);
+                    self.row_values(context, (b, h), q0, rows, shift);
+                    for r in 0..rows {
+                        *delta.add(r) = dot(dv, g.row(r), o.row(r));
+                    }
+                    (0..rows * d).for_each(|e| *dq.ptr.add(e) = T::ZERO);
+                    let visible = i.visible(q0 + rows);
+                    for k0 in (0..visible).step_by(bk) {
+                        let cols = bk.min(visible - k0);
+                        let k = i.k.rows(context, (b, kv), k0, cols, ks);
+                        let v = i.v.rows(context, (b, kv), k0, cols, vs);
+                        i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, p, spare);
+                        exp_shifted(rows, cols, p, shift, spare);
+                        if want_v {
+                            product((cols, dv, rows), dvs.from(k0), p.t(), g, true, T::ONE);
+                        }
+                        if !(want_q || want_k) {
+                            continue;
+                        }
+                        // The gradient of the scores: p (g v^T - delta).
+                        product((rows, cols, dv), dp, g, v.t(), false, T::ONE);
+                        combine::<T>(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta));
+                        combine::<T>(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot());
+                        if want_q {
+                            product((rows, d, cols), dq, dp, k, true, scale);
+                        }
+                        if want_k {
+                            product((cols, d, rows), dk.from(k0), dp.t(), q, true, scale);
+                        }
+                    }
+                    self.store(context, 0, (b, h, i.heads), (q0, rows, i.tq), dq, d);
+                }
+            }
+        })
+    }
+
+    /// The log-sum-exp of some rows, zero where nothing was seen.
+    unsafe fn row_values<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        q0: usize,
+        rows: usize,
+        to: *mut T,
+    ) {
+        let s = &self.lse.view.strides;
+        let at = self.lse.view.offset + b as isize * s[0] + h as isize * s[1] + q0 as isize * s[2];
+        let from = context.reads[self.lse.read].cast::<T>().wrapping_offset(at);
+        for r in 0..rows {
+            // SAFETY: the view covers the rows.
+            unsafe {
+                let x = *from.offset(r as isize * s[2]);
+                *to.add(r) = if x == T::LOWEST { T::ZERO } else { x };
+            }
+        }
+    }
+
+    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted.
+    unsafe fn store<T: Real>(
+        &self,
+        context: &Context,
+        which: usize,
+        (b, h, heads): (usize, usize, usize),
+        (from, rows, time): (usize, usize, usize),
+        panel: Panel<T>,
+        width: usize,
+    ) {
+        let Some((write, dtype)) = self.writes[which] else { return };
+        let at = ((b * time + from) * heads + h) * width;
+        let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
+        // SAFETY: the caller's.
+        unsafe { part.write(loops(), dtype, panel.slot(), context.writes[write].add(at * dtype.size())) }
+    }
+}
