@@ -318,7 +318,9 @@ impl Function {
             MinNan => MIN_NAN.into(),
             SignNan => SIGN_NAN.into(),
             PackHalf if caps.f16 => {
-                "fn pack_half(a: f32, b: f32) -> u32 { return bitcast<u32>(vec2<f16>(f16(a), f16(b))); }\n".into()
+                // Rounded by the conversion, whose rounding is to the nearest; packing may cut.
+                "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a)), f32(f16(b)))); }\n"
+                    .into()
             }
             PackHalf => "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(a, b)); }\n".into(),
             RoundHalf if caps.f16 => "fn round_half(x: f32) -> f32 { return f32(f16(x)); }\n".into(),

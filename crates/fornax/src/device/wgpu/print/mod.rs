@@ -2,13 +2,20 @@
 //! bindings and knows how elements lie in words. Nothing here talks to a GPU, so every text can be validated and
 //! snapshot-tested anywhere.
 
+mod attention;
+mod attention_grad;
 mod column;
 mod functions;
 mod lanes;
+mod line;
 mod map;
 mod module;
 mod program;
 mod row;
+mod scan;
+mod scatter;
+mod sort;
+mod tile;
 
 pub(crate) use module::{Binding, Module};
 
@@ -64,6 +71,11 @@ pub(crate) fn print(kernel: &Kernel, aliased: &[bool], caps: &Caps) -> Result<Pr
     let printer = Printer { kernel, aliased, caps };
     match &kernel.body {
         Body::Loop(body) => printer.looped(body),
+        Body::Attention(body) => printer.others(|printed| attention::print(&printer, body, printed)),
+        Body::AttentionGrad(body) => printer.others(|printed| attention_grad::print(&printer, body, printed)),
+        Body::ScatterAdd(body) => printer.others(|printed| scatter::print(&printer, body, printed)),
+        Body::Sort(body) => printer.others(|printed| sort::print(&printer, body, printed)),
+        Body::Scan(body) => printer.others(|printed| scan::print(&printer, body, printed)),
         other => Err(Error::Internal(format!("no WGSL yet for {other:?}"))),
     }
 }
@@ -98,6 +110,12 @@ pub(crate) struct Printer<'a> {
 impl<'a> Printer<'a> {
     pub fn module(&self) -> Module<'a> {
         Module::new(*self)
+    }
+
+    fn others(&self, print: impl FnOnce(&mut Printed) -> Result<()>) -> Result<Printed> {
+        let mut printed = Printed::default();
+        print(&mut printed)?;
+        Ok(printed)
     }
 
     fn looped(&self, body: &'a Loop) -> Result<Printed> {

@@ -248,11 +248,7 @@ impl<'a> Module<'a> {
             DType::I32 => format!("bitcast<i32>({w})"),
             DType::U32 => w.clone(),
             DType::F16 => {
-                let part = ["x", "y"][i];
-                match self.printer.caps.f16 {
-                    true => format!("f32(bitcast<vec2<f16>>({w}).{part})"),
-                    false => format!("unpack2x16float({w}).{part}"),
-                }
+                format!("unpack2x16float({w}).{}", ["x", "y"][i])
             }
             DType::BF16 if i == 0 => format!("bitcast<f32>({w} << 16u)"),
             DType::BF16 => format!("bitcast<f32>({w} & 0xffff0000u)"),

@@ -85,7 +85,7 @@ pub(crate) fn address(view: &View, coords: &[String]) -> String {
 }
 
 /// Whether the mask lets a coordinate through; `None` if there is nothing to ask.
-fn inside(view: &View, coords: &[String]) -> Option<String> {
+pub(crate) fn inside(view: &View, coords: &[String]) -> Option<String> {
     let mask = view.mask.as_ref()?;
     let mut terms = vec![];
     for (axis, coord) in coords.iter().enumerate() {
