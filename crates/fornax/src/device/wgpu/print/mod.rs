@@ -15,6 +15,8 @@ mod row;
 mod scan;
 mod scatter;
 mod sort;
+#[cfg(test)]
+mod tests;
 mod tile;
 
 pub(crate) use module::{Binding, Module};

@@ -14,6 +14,8 @@ use crate::view::{View, numel, row_major};
 use std::fmt::Write;
 
 const LANES: usize = 128;
+/// Positions that a workgroup looks at before it adds what it found.
+const BLOCK: usize = 1024;
 
 pub(super) fn print(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Result<()> {
     let m = printer.module();
@@ -125,13 +127,14 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
         }
     }
     m.globals += "var<workgroup> earlier: atomic<u32>;\nvar<workgroup> repeated: u32;\n";
-    let _ = writeln!(m.globals, "var<workgroup> same: array<u32, {LANES}>;");
+    let _ = writeln!(m.globals, "var<workgroup> same: array<atomic<u32>, {}>;", BLOCK / 32);
     let vectors = inner / vector;
-    let chunks = vectors.div_ceil(LANES);
+    let lanes = vectors.next_multiple_of(32).clamp(64, 256);
+    let chunks = vectors.div_ceil(lanes);
     let groups = outer * count * chunks;
     line!(m, "let real = group < {groups}u;");
     line!(m, "let work = min(group, {}u);", groups - 1);
-    line!(m, "let column = (work % {chunks}u) * {LANES}u + lane;");
+    line!(m, "let column = (work % {chunks}u) * {lanes}u + lane;");
     line!(m, "let mine = (work / {chunks}u) % {count}u;");
     line!(m, "let before = work / {}u;", chunks * count);
     let head = coordinates(&mut m, "before", &shape[..axis], 1);
@@ -150,7 +153,7 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     line!(m, "}}");
     line!(m, "if (lane == 0u) {{ atomicStore(&earlier, select(0u, 1u, !good || !real)); }}");
     line!(m, "workgroupBarrier();");
-    line!(m, "for (var k = lane; k < mine; k += {LANES}u) {{");
+    line!(m, "for (var k = lane; k < mine; k += {lanes}u) {{");
     let other = at_index(&mut m, "k");
     line!(m, "if ({other} == {own}) {{ atomicStore(&earlier, 1u); break; }}");
     line!(m, "}}");
@@ -179,13 +182,21 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     for (e, x) in start.iter().enumerate() {
         line!(m, "var sum{e}: {t} = {x};");
     }
-    line!(m, "for (var base = mine - mine % {LANES}u; base < {count}u; base += {LANES}u) {{");
-    line!(m, "let k = base + lane;");
-    let other = at_index(&mut m, &format!("min(k, {}u)", count - 1));
-    line!(m, "same[lane] = select(0u, 1u, k >= mine && k < {count}u && {other} == {own});");
+    // One bit for each position of a block that has the index; then all lanes follow the bits, in order.
+    line!(m, "for (var base = mine - mine % {BLOCK}u; base < {count}u; base += {BLOCK}u) {{");
+    line!(m, "if (lane < {}u) {{ atomicStore(&same[lane], 0u); }}", BLOCK / 32);
     line!(m, "workgroupBarrier();");
-    line!(m, "for (var i = 0u; i < min({LANES}u, {count}u - base); i++) {{");
-    line!(m, "if (same[i] == 1u) {{");
+    line!(m, "let end = min({BLOCK}u, {count}u - base);");
+    line!(m, "for (var i = lane; i < end; i += {lanes}u) {{");
+    let other = at_index(&mut m, "(base + i)");
+    line!(m, "if (base + i >= mine && {other} == {own}) {{ atomicOr(&same[i / 32u], 1u << (i % 32u)); }}");
+    line!(m, "}}");
+    line!(m, "workgroupBarrier();");
+    line!(m, "for (var word = 0u; word < {}u; word++) {{", BLOCK / 32);
+    line!(m, "var left = atomicLoad(&same[word]);");
+    line!(m, "while (left != 0u) {{");
+    line!(m, "let i = word * 32u + firstTrailingBit(left);");
+    line!(m, "left &= left - 1u;");
     let coords = place("(base + i)");
     let view = &body.value.1;
     let values = if loads {
@@ -223,7 +234,7 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     m.store(Binding::Write(0), dtype, &to, &sums);
     line!(m, "}}");
     line!(m, "}}");
-    printed.dispatches.push(m.finish(LANES as u32, groups)?);
+    printed.dispatches.push(m.finish(lanes as u32, groups)?);
     Ok(())
 }
 
