@@ -123,7 +123,8 @@ fn binary_ops_broadcast() {
         case!("where", [[4], -1, 1; [4], -1, 1], |x| x[0].gt(0.0)?.where_(&x[0].sqr()?, &x[1])),
         case!("clamp", [[6], -2, 2], |x| x[0].clamp(-1.0, 0.5)),
         case!("operators", [[4], 1, 2], |x| {
-            let y = (&(1.0 - &x[0])? * &x[0])?;
+            let rest: Tensor = (1.0 - &x[0])?;
+            let y = (&rest * &x[0])?;
             &y / 3
         }),
         case!("shared", [[3], 1, 2], |x| x[0].mul(&x[0])?.add(&x[0])?.mul(&x[0])),

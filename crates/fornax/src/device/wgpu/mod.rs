@@ -40,6 +40,8 @@ pub struct Wgpu {
     /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
     status: wgpu::Buffer,
     staging: memory::Staging,
+    /// The uniform buffer of launch arguments, where immediates do not carry them.
+    arguments: Mutex<Option<Arc<GpuMemory>>>,
     next_memory: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
@@ -99,6 +101,7 @@ impl Wgpu {
             limits,
             status,
             staging: memory::Staging::default(),
+            arguments: Mutex::default(),
             next_memory: AtomicU64::new(1),
             fault,
             submits: AtomicU64::new(0),

@@ -22,6 +22,7 @@ pub(super) struct Ready {
     pub grid: [u32; 2],
     /// Whether the launch arguments are immediates.
     pub immediates: bool,
+    args_bytes: u64,
     groups: Mutex<FxHashMap<Key, wgpu::BindGroup>>,
 }
 
@@ -83,7 +84,7 @@ impl Variant {
         gpu: &Wgpu,
         ready: &Ready,
         launch: &Launch<'_>,
-        args: &wgpu::Buffer,
+        args: Option<&GpuMemory>,
     ) -> Result<wgpu::BindGroup> {
         let mut memories = SmallVec::<[(&wgpu::Buffer, u64); 12]>::new();
         for binding in &ready.bindings {
@@ -96,8 +97,7 @@ impl Variant {
                     continue;
                 }
                 Binding::Args => {
-                    memories.push((args, 0));
-                    continue;
+                    args.ok_or_else(|| Error::Internal("a launch without its arguments".into()))?
                 }
             };
             memories.push((&memory.buffer, memory.id));
@@ -110,7 +110,7 @@ impl Variant {
         let mut entries = Vec::with_capacity(memories.len());
         for (i, &(buffer, _)) in memories.iter().enumerate() {
             let size = match ready.bindings[i] {
-                Binding::Args => std::num::NonZeroU64::new(super::queue::ARGS_STRIDE),
+                Binding::Args => std::num::NonZeroU64::new(ready.args_bytes),
                 _ => None,
             };
             let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
@@ -189,6 +189,7 @@ impl Ready {
             bindings: dispatch.bindings,
             grid: dispatch.grid,
             immediates,
+            args_bytes: (kernel.args.len() as u64 * 8).next_multiple_of(16),
             groups: Mutex::default(),
         })
     }

@@ -2,14 +2,11 @@
 
 use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Variant};
-use super::{Wgpu, own};
+use super::{Wgpu, lock, own};
 use crate::device::Launch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use std::sync::Arc;
-
-/// Bytes between the arguments of one launch and the next in the uniform buffer.
-pub(super) const ARGS_STRIDE: u64 = 1024;
 
 /// Where the GPU writes the time.
 pub(super) struct Clock {
@@ -44,7 +41,7 @@ impl Wgpu {
         }
         // Arguments that do not travel as immediates are written once for the whole batch.
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
-        let args = uniform.then(|| self.upload_args(batch));
+        let args = if uniform { Some(self.upload_args(batch)?) } else { None };
         let mut encoder = self.device.create_command_encoder(&Default::default());
         {
             let whole = clock.filter(|c| !c.each).map(|c| wgpu::ComputePassTimestampWrites {
@@ -59,10 +56,14 @@ impl Wgpu {
                     pass.write_timestamp(&clock.queries, 2 * i as u32);
                 }
                 for ready in &variant.dispatches {
-                    let group = variant.group(self, ready, launch, args.as_ref().unwrap_or(&self.status))?;
+                    let group = variant.group(self, ready, launch, args.as_deref())?;
                     pass.set_pipeline(&ready.pipeline);
-                    let offset = [(i as u64 * ARGS_STRIDE) as u32];
-                    pass.set_bind_group(0, &group, if ready.uniform() { &offset } else { &[] });
+                    let offset = args.as_ref().map_or(0, |a| a.offsets[i]);
+                    pass.set_bind_group(
+                        0,
+                        &group,
+                        if ready.uniform() { std::slice::from_ref(&offset) } else { &[] },
+                    );
                     if ready.immediates {
                         pass.set_immediates(0, bytemuck::cast_slice(&packed(launch)));
                     }
@@ -122,21 +123,46 @@ impl Wgpu {
         Ok(times)
     }
 
-    fn upload_args(&self, batch: &[Launch<'_>]) -> wgpu::Buffer {
-        let mut bytes = vec![0u8; batch.len() * ARGS_STRIDE as usize];
-        for (i, launch) in batch.iter().enumerate() {
-            let words = packed(launch);
-            let at = i * ARGS_STRIDE as usize;
-            bytes[at..at + words.len() * 4].copy_from_slice(bytemuck::cast_slice(&words));
+    /// Writes the arguments of all launches into one uniform buffer.
+    fn upload_args(&self, batch: &[Launch<'_>]) -> Result<Arguments> {
+        let step = self.limits.min_uniform_buffer_offset_alignment.max(16) as usize;
+        let (mut bytes, mut offsets): (Vec<u8>, Vec<u32>) = (vec![], Vec::with_capacity(batch.len()));
+        for launch in batch {
+            offsets.push(bytes.len() as u32);
+            bytes.extend_from_slice(bytemuck::cast_slice(&packed(launch)));
+            bytes.resize(bytes.len().next_multiple_of(step), 0);
         }
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("arguments"),
-            size: bytes.len() as u64,
-            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        self.queue.write_buffer(&buffer, 0, &bytes);
-        buffer
+        let mut kept = lock(&self.arguments);
+        let memory = match &*kept {
+            Some(memory) if memory.buffer.size() >= bytes.len() as u64 => memory.clone(),
+            _ => {
+                let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("arguments"),
+                    size: (bytes.len() as u64).next_power_of_two().max(65_536),
+                    usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+                    mapped_at_creation: false,
+                });
+                let id = self.next_memory.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                kept.insert(Arc::new(GpuMemory { buffer, id })).clone()
+            }
+        };
+        self.queue.write_buffer(&memory.buffer, 0, &bytes);
+        Ok(Arguments { memory, offsets })
+    }
+}
+
+/// The arguments of a batch in a uniform buffer.
+pub(super) struct Arguments {
+    memory: Arc<GpuMemory>,
+    /// Where each launch's begin.
+    offsets: Vec<u32>,
+}
+
+impl std::ops::Deref for Arguments {
+    type Target = GpuMemory;
+
+    fn deref(&self) -> &GpuMemory {
+        &self.memory
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) enum Function {
     Tanh,
     Erf,
     Pow,
+    Divide,
     Rem,
     FloatToI32,
     FloatToU32,
@@ -255,8 +256,22 @@ fn power(a: f32, b: f32) -> f32 {
     return select(size, -size, a < 0.0 && odd);
 }
 ";
+const DIVIDE: &str = "\
+// A driver's quotient may be some units off; one step of Newton's method puts that right.
+fn divide(a: f32, b: f32) -> f32 {
+    let q = a / b;
+    let better = q + fma(-q, b, a) / b;
+    return select(q, better, abs(better) <= 3.4e38 && abs(q) > 1e-30);
+}
+";
 const REM: &str = "\
-fn rem_floor(a: f32, b: f32) -> f32 { return a - b * floor(a / b); }
+fn rem_floor(a: f32, b: f32) -> f32 {
+    let r = a - b * floor(divide(a, b));
+    // A quotient that was rounded across a whole number leaves a whole divisor too much or too little.
+    let over = (b > 0.0 && r >= b) || (b < 0.0 && r <= b);
+    let under = r != 0.0 && ((r < 0.0) != (b < 0.0));
+    return select(select(r, r + b, under), r - b, over);
+}
 ";
 const FLOAT_TO_I32: &str = "\
 fn float_to_i32(x: f32) -> i32 {
@@ -377,6 +392,7 @@ impl Function {
             Tanh => "tanh_exact",
             Erf => "erf",
             Pow => "power",
+            Divide => "divide",
             Rem => "rem_floor",
             FloatToI32 => "float_to_i32",
             FloatToU32 => "float_to_u32",
@@ -402,6 +418,7 @@ impl Function {
         match self {
             MaxNan | MinNan | SignNan | Tanh | Erf | FloatToI32 | FloatToU32 | FloatToI64 => &[IsNan],
             Sin | Cos | Tan => &[QuarterTurn],
+            Rem => &[Divide],
             Asin | Pow => &[IsNan, Infinity],
             Acos => &[Asin],
             Atan => &[IsNan],
@@ -423,7 +440,9 @@ impl Function {
             MinNan => MIN_NAN.into(),
             SignNan => SIGN_NAN.into(),
             PackHalf if caps.f16 => {
-                "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(vec2<f16>(f16(a), f16(b)))); }\n".into()
+                // Rounded by the conversion, whose rounding is to the nearest; packing may cut.
+                "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a)), f32(f16(b)))); }\n"
+                    .into()
             }
             PackHalf => "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(a, b)); }\n".into(),
             RoundHalf if caps.f16 => "fn round_half(x: f32) -> f32 { return f32(f16(x)); }\n".into(),
@@ -446,6 +465,7 @@ impl Function {
             Tanh => TANH.into(),
             Erf => ERF.into(),
             Pow => POW.into(),
+            Divide => DIVIDE.into(),
             Rem => REM.into(),
             FloatToI32 => FLOAT_TO_I32.into(),
             FloatToU32 => FLOAT_TO_U32.into(),

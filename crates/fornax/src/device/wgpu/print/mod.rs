@@ -2,14 +2,23 @@
 //! bindings and knows how elements lie in words. Nothing here talks to a GPU, so every text can be validated and
 //! snapshot-tested anywhere.
 
+mod attention;
+mod attention_grad;
 mod column;
 mod functions;
 mod lanes;
+mod line;
 mod map;
 mod matmul;
 mod module;
 mod program;
 mod row;
+mod scan;
+mod scatter;
+mod sort;
+#[cfg(test)]
+mod tests;
+mod tile;
 
 pub(crate) use module::{Binding, Module};
 
@@ -63,15 +72,18 @@ pub(crate) struct Printed {
 pub(crate) fn print(kernel: &Kernel, aliased: &[bool], caps: &Caps) -> Result<Printed> {
     check_limits(kernel, caps)?;
     let printer = Printer { kernel, aliased, caps };
+    let mut printed = Printed::default();
+    let out = &mut printed;
     match &kernel.body {
-        Body::Loop(body) => printer.looped(body),
-        Body::MatMul(body) => {
-            let mut printed = Printed::default();
-            matmul::print(&printer, body, matmul::choose(body, caps), &mut printed)?;
-            Ok(printed)
-        }
-        other => Err(Error::Internal(format!("no WGSL yet for {other:?}"))),
+        Body::Loop(body) => printer.looped(body, out)?,
+        Body::MatMul(body) => matmul::print(&printer, body, matmul::choose(body, caps), out)?,
+        Body::Attention(body) => attention::print(&printer, body, out)?,
+        Body::AttentionGrad(body) => attention_grad::print(&printer, body, out)?,
+        Body::ScatterAdd(body) => scatter::print(&printer, body, out)?,
+        Body::Sort(body) => sort::print(&printer, body, out)?,
+        Body::Scan(body) => scan::print(&printer, body, out)?,
     }
+    Ok(printed)
 }
 
 fn check_limits(kernel: &Kernel, caps: &Caps) -> Result<()> {
@@ -106,20 +118,18 @@ impl<'a> Printer<'a> {
         Module::new(*self)
     }
 
-    fn looped(&self, body: &'a Loop) -> Result<Printed> {
-        let mut printed = Printed::default();
-        if body.reduced.iter().any(|&r| r) {
-            self.reduced(body, &mut printed)?;
-        } else {
-            // As many segments in a dispatch as its bindings allow.
-            let mut start = 0;
-            while start < body.segments.len() {
-                let end = map::together(self, &body.segments[start..]) + start;
-                printed.dispatches.push(map::print(self, body, &body.segments[start..end])?);
-                start = end;
-            }
+    fn looped(&self, body: &'a Loop, printed: &mut Printed) -> Result<()> {
+        if body.reduced.contains(&true) {
+            return self.reduced(body, printed);
         }
-        Ok(printed)
+        // As many segments in a dispatch as its bindings allow.
+        let mut start = 0;
+        while start < body.segments.len() {
+            let end = map::together(self, &body.segments[start..]) + start;
+            printed.dispatches.push(map::print(self, body, &body.segments[start..end])?);
+            start = end;
+        }
+        Ok(())
     }
 
     /// Prints a loop with reductions, each segment in the form that suits it.

@@ -79,10 +79,10 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// A name that nothing else has.
+    /// A name that nothing else has, not even a type (as `u32` does).
     pub fn fresh(&mut self, stem: &str) -> String {
         self.names += 1;
-        format!("{stem}{}", self.names)
+        format!("{stem}_{}", self.names)
     }
 
     /// The memory behind a read: the write that shares it, if the launch made them one.

@@ -85,7 +85,7 @@ pub(crate) fn address(view: &View, coords: &[String]) -> String {
 }
 
 /// Whether the mask lets a coordinate through; `None` if there is nothing to ask.
-fn inside(view: &View, coords: &[String]) -> Option<String> {
+pub(crate) fn inside(view: &View, coords: &[String]) -> Option<String> {
     let mask = view.mask.as_ref()?;
     let mut terms = vec![];
     for (axis, coord) in coords.iter().enumerate() {
@@ -537,9 +537,13 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
             _ => format!("({a} || {b})"),
         };
     }
-    if op == Binary::Ne && dtype.is_float() {
-        // naga's != is false for NaN.
-        return format!("!({a} == {b})");
+    if dtype.is_float() && matches!(op, Binary::Eq | Binary::Ne) {
+        // naga's != is false for NaN, and drivers take any x == x for true.
+        let equal = match a == b {
+            true => format!("!{}({a})", m.function(Function::IsNan)),
+            false => format!("({a} == {b})"),
+        };
+        return if op == Binary::Eq { equal } else { format!("!({equal})") };
     }
     if let Some(sign) = compare {
         return format!("({a} {sign} {b})");
@@ -549,7 +553,7 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
             Binary::Add => format!("({a} + {b})"),
             Binary::Sub => format!("({a} - {b})"),
             Binary::Mul => format!("({a} * {b})"),
-            Binary::Div => format!("({a} / {b})"),
+            Binary::Div => format!("{}({a}, {b})", m.function(Function::Divide)),
             Binary::Rem => format!("{}({a}, {b})", m.function(Function::Rem)),
             Binary::Pow => format!("{}({a}, {b})", m.function(Function::Pow)),
             Binary::Max => format!("{}({a}, {b})", m.function(Function::MaxNan)),

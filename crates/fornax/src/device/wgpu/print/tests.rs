@@ -1,0 +1,180 @@
+//! Every form of the kernels that are not loops, printed for adapters with much and with little, must be WGSL that
+//! such an adapter takes.
+
+use super::{Caps, print};
+use crate::dtype::DType;
+use crate::graph::AttentionSpec;
+use crate::kernel::{Attention, AttentionGrad, Body, Kernel, Port, Scan, ScatterAdd, Sort, Work};
+use crate::view::View;
+use wgpu::naga;
+
+const LARGE: Caps = Caps {
+    f16: true,
+    int64: true,
+    subgroup: Some(32),
+    immediates: true,
+    cooperative: false,
+    lanes: 1024,
+    workgroup_bytes: 48 << 10,
+    buffers: 16,
+    groups: 65_535,
+    binding_bytes: 1 << 31,
+    parallel: 512,
+};
+
+/// Adapters that lack something.
+fn adapters() -> Vec<Caps> {
+    vec![
+        LARGE,
+        Caps { f16: false, ..LARGE },
+        Caps { int64: false, ..LARGE },
+        Caps { subgroup: None, ..LARGE },
+        Caps { subgroup: Some(8), workgroup_bytes: 32 << 10, parallel: 8, ..LARGE },
+        Caps {
+            f16: false,
+            int64: false,
+            subgroup: None,
+            immediates: false,
+            lanes: 256,
+            workgroup_bytes: 16 << 10,
+            ..LARGE
+        },
+    ]
+}
+
+fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usize)], in_place: bool) {
+    let ports =
+        |of: &[(DType, usize)]| of.iter().map(|&(dtype, len)| Port { dtype, len }).collect::<Vec<_>>();
+    let kernel = Kernel {
+        label: what.into(),
+        scope: String::new(),
+        body,
+        reads: ports(reads),
+        writes: ports(writes),
+        in_place: if in_place { vec![(0, 0)] } else { vec![] },
+        args: vec![],
+        work: Work::default(),
+    };
+    for caps in adapters() {
+        let printed = print(&kernel, &vec![true; kernel.in_place.len()], &caps).unwrap();
+        assert!(!printed.dispatches.is_empty(), "{what}");
+        for dispatch in &printed.dispatches {
+            let text = &dispatch.text;
+            let module = naga::front::wgsl::parse_str(text)
+                .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
+            use naga::valid::{Capabilities, ValidationFlags, Validator};
+            let mut able = Capabilities::all();
+            able.set(Capabilities::SHADER_FLOAT16, caps.f16);
+            able.set(Capabilities::SHADER_INT64, caps.int64);
+            able.set(Capabilities::SUBGROUP, caps.subgroup.is_some());
+            Validator::new(ValidationFlags::all(), able)
+                .validate(&module)
+                .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
+            let sizes = module.to_ctx();
+            let shared =
+                module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+            let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(sizes)).sum();
+            assert!(bytes <= caps.workgroup_bytes, "{what}: {bytes} bytes of workgroup memory");
+        }
+    }
+}
+
+/// The sizes B, H, Hk, Tq, Tk, D, Dv of attention kernels.
+const SIZES: [[usize; 7]; 6] = [
+    [2, 12, 12, 256, 256, 64, 64],
+    [1, 4, 2, 1, 900, 64, 64],
+    [1, 2, 1, 70, 65, 128, 32],
+    [1, 1, 1, 20, 20, 256, 256],
+    [1, 1, 1, 9, 9, 5, 3],
+    [1, 1, 1, 40, 40, 80, 96],
+];
+
+#[test]
+fn attention_is_valid_everywhere() {
+    for [b, h, hk, tq, tk, d, dv] in SIZES {
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            for (causal, mask) in [(false, false), (true, true)] {
+                let spec = AttentionSpec { causal, scale: 0.125f64.to_bits(), mask };
+                let q = (0, View::contiguous(&[b, h, tq, d]));
+                let k = (1, View::contiguous(&[b, hk, tk, d]));
+                let v = (2, View::contiguous(&[b, hk, tk, dv]));
+                let mask = mask.then(|| (3, View::contiguous(&[b, 1, 1, tk]).expand(&[b, h, tq, tk])));
+                let operands = [(dtype, b * h * tq * d), (dtype, b * hk * tk * d), (dtype, b * hk * tk * dv)];
+                let mut reads = operands.to_vec();
+                reads.push((dtype, b * tk));
+                let result = (dtype, b * h * tq * dv);
+                let lse = (DType::F32, b * h * tq);
+                let what = format!("{dtype} {:?}", [b, h, hk, tq, tk, d, dv]);
+                for (out, sums) in [(Some(0), Some(1)), (Some(0), None), (None, Some(1))] {
+                    let (q, k, v, mask) = (q.clone(), k.clone(), v.clone(), mask.clone());
+                    let body = Attention { spec, q, k, v, mask, out, lse: sums };
+                    check(&what, Body::Attention(Box::new(body)), &reads, &[result, lse], false);
+                }
+                let turned = View::contiguous(&[b, tq, h, dv]);
+                let (out, grad) = ((4, turned.clone()), (6, turned));
+                reads.extend([result, lse, result]);
+                let at_lse = (5, View::contiguous(&[b, h, tq]));
+                for (dq, dk, dv) in
+                    [(Some(0), Some(1), Some(2)), (Some(0), None, None), (None, None, Some(2))]
+                {
+                    let (q, k, v, mask) = (q.clone(), k.clone(), v.clone(), mask.clone());
+                    let (out, lse, grad) = (out.clone(), at_lse.clone(), grad.clone());
+                    let body = AttentionGrad { spec, q, k, v, out, lse, grad, mask, dq, dk, dv };
+                    check(&what, Body::AttentionGrad(Box::new(body)), &reads, &operands, false);
+                }
+            }
+        }
+    }
+}
+
+const ALL: [DType; 8] =
+    [DType::F32, DType::F16, DType::BF16, DType::I32, DType::I64, DType::U32, DType::U8, DType::Bool];
+
+#[test]
+fn scatter_add_is_valid_everywhere() {
+    for dtype in ALL.into_iter().filter(|&d| d != DType::Bool) {
+        for (shape, axis, count) in
+            [([100, 64], 0, 300), ([100, 17], 0, 30), ([7, 40], 1, 9), ([100_000, 1], 0, 5)]
+        {
+            let mut from = shape;
+            from[axis] = count;
+            let (len, n) = (shape[0] * shape[1], from[0] * from[1]);
+            let value = (2, View::contiguous(&from));
+            for rows in [false, true] {
+                let mut thin = from;
+                thin[axis + 1..].fill(1);
+                let index =
+                    if rows { View::contiguous(&thin).expand(&from) } else { View::contiguous(&from) };
+                for (base, in_place) in [(false, false), (true, false), (true, true)] {
+                    let base = base.then(|| (0, View::contiguous(&shape)));
+                    let (index, value) = ((1, index.clone()), value.clone());
+                    let body = ScatterAdd { axis, shape: shape[..].into(), base, index, value };
+                    let reads = [(dtype, len), (DType::I64, n), (dtype, n)];
+                    check(
+                        &format!("{dtype} {shape:?} {count} {rows}"),
+                        Body::ScatterAdd(Box::new(body)),
+                        &reads,
+                        &[(dtype, len)],
+                        in_place,
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sorts_and_running_sums_are_valid_everywhere() {
+    for dtype in ALL {
+        for (shape, axis) in [([5, 7], 1), ([3, 1500], 1), ([1, 300_000], 1), ([5000, 64], 0)] {
+            let n = shape[0] * shape[1];
+            let value = (0, View::contiguous(&shape).pad(&[(0, 0), (0, 0)]));
+            let what = format!("{dtype} {shape:?}");
+            for descending in [false, true] {
+                let body = Sort { axis, descending, value: value.clone() };
+                check(&what, Body::Sort(body), &[(dtype, n)], &[(DType::I64, n)], false);
+            }
+            check(&what, Body::Scan(Scan { axis, value }), &[(dtype, n)], &[(dtype, n)], false);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Rows of a strided operand as vectors of four, for kernels that hold some rows against others: staged in workgroup
+//! memory, where rows are turned so that they spread over the banks, or read where they lie.
+
+use super::functions::Function;
+use super::module::{Binding, Module, line};
+use super::program::{Access, access, address, inside};
+use crate::dtype::DType;
+use crate::view::View;
+use std::fmt::Write;
+
+/// Row groups of a workgroup. Lanes own the rows `group, group + 8, ..`, which all have the same turn.
+pub(super) const ROW_GROUPS: usize = 8;
+
+/// An operand `[batch, head, position, width]`.
+pub(super) struct Operand {
+    binding: Binding,
+    dtype: DType,
+    pub view: View,
+    vector: bool,
+}
+
+impl Operand {
+    /// Declares the memory of a read.
+    pub fn new(m: &mut Module<'_>, (read, view): &(usize, View)) -> Operand {
+        let (binding, dtype) = (m.read(*read), m.printer.kernel.reads[*read].dtype);
+        let last = view.shape.len() - 1;
+        let vector = access(view, last, 4, dtype.size(), false) == Access::Vector;
+        m.want(binding, if vector { dtype.size() } else { 1 });
+        Operand { binding, dtype, view: view.clone(), vector }
+    }
+
+    /// An operand whose elements are read one by one.
+    pub fn single(m: &mut Module<'_>, (read, view): &(usize, View)) -> Operand {
+        let (binding, dtype) = (m.read(*read), m.printer.kernel.reads[*read].dtype);
+        m.want(binding, 1);
+        Operand { binding, dtype, view: view.clone(), vector: false }
+    }
+
+    /// The size of the last axis.
+    pub fn width(&self) -> usize {
+        self.view.shape.last().map_or(1, |&n| n)
+    }
+
+    /// Vectors of four that hold a row.
+    pub fn quads(&self) -> usize {
+        self.width().div_ceil(4)
+    }
+
+    /// One element; the coordinates must be inside the shape.
+    pub fn element(&self, m: &mut Module<'_>, coords: &[String]) -> String {
+        let at = m.bind("a", &address(&self.view, coords));
+        match inside(&self.view, coords) {
+            None => m.elements(self.binding, self.dtype, &at, 1).remove(0),
+            Some(guard) => {
+                let guard = m.bind("g", &guard);
+                let safe = m.bind("a", &format!("select(0u, {at}, {guard})"));
+                let value = m.elements(self.binding, self.dtype, &safe, 1).remove(0);
+                format!("select(0.0, {value}, {guard})")
+            }
+        }
+    }
+
+    /// Elements `4 * c ..` of a row as a vec4, zeros past the width.
+    pub fn quad(&self, m: &mut Module<'_>, row: &[String], c: &str) -> String {
+        let first = m.bind("d", &format!("({c}) * 4u"));
+        let mut coords = row.to_vec();
+        coords.push(first.clone());
+        let width = self.width();
+        let values = if self.vector {
+            let at = m.bind("a", &address(&self.view, &coords));
+            match inside(&self.view, &coords) {
+                None => m.elements(self.binding, self.dtype, &at, 4),
+                Some(guard) => {
+                    let guard = m.bind("g", &guard);
+                    let safe = m.bind("a", &format!("select(0u, {at}, {guard})"));
+                    let values = m.elements(self.binding, self.dtype, &safe, 4);
+                    values.iter().map(|v| format!("select(0.0, {v}, {guard})")).collect()
+                }
+            }
+        } else {
+            let mut values = vec![];
+            for e in 0..4 {
+                let column = format!("({first} + {e}u)");
+                let last = coords.len() - 1;
+                if width.is_multiple_of(4) {
+                    coords[last] = column;
+                    values.push(self.element(m, &coords));
+                } else {
+                    coords[last] = m.bind("d", &format!("min({column}, {}u)", width - 1));
+                    let value = self.element(m, &coords);
+                    values.push(format!("select(0.0, {value}, {column} < {width}u)"));
+                }
+            }
+            values
+        };
+        m.bind("x", &format!("vec4<f32>({})", values.join(", ")))
+    }
+}
+
+/// A matrix of vec4 in workgroup memory.
+#[derive(Clone, Debug)]
+pub(super) struct Tile {
+    pub name: String,
+    pub rows: usize,
+    pub quads: usize,
+}
+
+impl Tile {
+    /// How far rows are turned, as a mask; without it they are padded.
+    fn turns(&self) -> Option<usize> {
+        let even = 1usize << self.quads.trailing_zeros().min(3);
+        (even >= 4).then_some(even - 1)
+    }
+
+    fn stride(&self) -> usize {
+        if self.turns().is_some() { self.quads } else { self.quads | 1 }
+    }
+
+    /// How many vec4 it takes.
+    pub fn len(&self) -> usize {
+        self.rows * self.stride()
+    }
+
+    /// Vector `c` of a row; `turn` is the row modulo 8, or equal to it modulo 8.
+    pub fn at(&self, row: &str, turn: &str, c: &str) -> String {
+        match self.turns() {
+            Some(mask) => {
+                format!("{}[({row}) * {}u + (({c}) ^ (({turn}) & {mask}u))]", self.name, self.stride())
+            }
+            None => format!("{}[({row}) * {}u + {c}]", self.name, self.stride()),
+        }
+    }
+
+    /// Fills the tile with rows of an operand, times a factor. `coords` gives the coordinates of row `row` of the
+    /// tile and the condition under which it exists; other rows are zeros.
+    pub fn fill(
+        &self,
+        m: &mut Module<'_>,
+        lanes: usize,
+        operand: &Operand,
+        factor: Option<&str>,
+        coords: impl FnOnce(&mut Module<'_>, &str) -> ([String; 3], String),
+    ) {
+        let i = m.fresh("i");
+        line!(m, "for (var {i} = lane; {i} < {}u; {i} += {lanes}u) {{", self.rows * self.quads);
+        let row = m.bind("row", &format!("{i} / {}u", self.quads));
+        let c = m.bind("c", &format!("{i} % {}u", self.quads));
+        let (coords, exists) = coords(m, &row);
+        let x = m.fresh("x");
+        line!(m, "var {x} = vec4<f32>(0.0);");
+        line!(m, "if ({exists}) {{");
+        let value = operand.quad(m, &coords, &c);
+        match factor {
+            Some(factor) => line!(m, "{x} = {value} * {factor};"),
+            None => line!(m, "{x} = {value};"),
+        }
+        line!(m, "}}");
+        line!(m, "{} = {x};", self.at(&row, &row, &c));
+        line!(m, "}}");
+    }
+}
+
+/// An operand and the tile in which it is staged, if it is.
+pub(super) struct Panel<'a> {
+    pub operand: &'a Operand,
+    pub tile: Option<Tile>,
+}
+
+impl Panel<'_> {
+    /// Vector `c` of a row: `local` in the tile with its `turn`, `coords` in memory.
+    pub fn quad(&self, m: &mut Module<'_>, local: &str, turn: &str, coords: &[String], c: &str) -> String {
+        match &self.tile {
+            Some(tile) => m.bind("y", &tile.at(local, turn, c)),
+            None => self.operand.quad(m, coords, c),
+        }
+    }
+}
+
+/// Prints `acc[r][c] += left[r] . right[c]` for all rows of a lane and all columns, over the whole width.
+pub(super) fn products(
+    m: &mut Module<'_>,
+    quads: usize,
+    acc: &[Vec<String>],
+    left: impl Fn(&mut Module<'_>, usize, &str) -> String,
+    right: impl Fn(&mut Module<'_>, usize, &str) -> String,
+) {
+    let c = m.fresh("c");
+    line!(m, "for (var {c} = 0u; {c} < {quads}u; {c}++) {{");
+    let columns: Vec<String> = (0..acc[0].len()).map(|j| right(m, j, &c)).collect();
+    for (r, row) in acc.iter().enumerate() {
+        let x = left(m, r, &c);
+        for (s, y) in row.iter().zip(&columns) {
+            line!(
+                m,
+                "{s} = fma({x}.w, {y}.w, fma({x}.z, {y}.z, fma({x}.y, {y}.y, fma({x}.x, {y}.x, {s}))));"
+            );
+        }
+    }
+    line!(m, "}}");
+}
+
+/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows, and
+/// `weights` holds `count` weights for each of its own rows.
+pub(super) fn weighted_rows(
+    m: &mut Module<'_>,
+    count: usize,
+    acc: &[Vec<String>],
+    weights: &Tile,
+    rows: impl Fn(&mut Module<'_>, &str, usize) -> String,
+) {
+    let j = m.fresh("j");
+    line!(m, "for (var {j} = 0u; {j} < {}u; {j}++) {{", count / 4);
+    let ps: Vec<String> = (0..acc.len())
+        .map(|r| m.bind("p", &weights.at(&format!("rg + {}u", r * ROW_GROUPS), "rg", &j)))
+        .collect();
+    for (k, part) in ["x", "y", "z", "w"].iter().enumerate() {
+        let row = m.bind("k", &format!("{j} * 4u + {k}u"));
+        for g in 0..acc[0].len() {
+            let v = rows(m, &row, g);
+            for (r, p) in ps.iter().enumerate() {
+                let o = &acc[r][g];
+                line!(m, "{o} = fma(vec4<f32>({p}.{part}), {v}, {o});");
+            }
+        }
+    }
+    line!(m, "}}");
+}
+
+/// Prints a reduction ("max" or "+") of one value a row over the `columns` lanes of a row group; all of them get
+/// it. `spare` is a tile that is free and has `columns` places a row.
+pub(super) fn across_columns(m: &mut Module<'_>, columns: usize, op: &str, values: &[String], spare: &Tile) {
+    let combine = |a: &str, b: &str| match op {
+        "max" => format!("max({a}, {b})"),
+        _ => format!("({a} + {b})"),
+    };
+    if m.printer.caps.subgroup.is_some_and(|size| size as usize >= columns) {
+        let mut step = columns / 2;
+        while step > 0 {
+            for v in values {
+                let other = m.bind("o", &format!("subgroupShuffleXor({v}, {step}u)"));
+                line!(m, "{v} = {};", combine(v, &other));
+            }
+            step /= 2;
+        }
+        return;
+    }
+    let row = |r: usize| format!("rg + {}u", r * ROW_GROUPS);
+    for (r, v) in values.iter().enumerate() {
+        line!(m, "{}[cg % 4u] = {v};", spare.at(&row(r), "rg", "cg / 4u"));
+    }
+    line!(m, "workgroupBarrier();");
+    for (r, v) in values.iter().enumerate() {
+        for c in 0..columns / 4 {
+            let x = m.bind("x", &spare.at(&row(r), "rg", &format!("{c}u")));
+            let pairs = [
+                combine(&format!("{x}.x"), &format!("{x}.y")),
+                combine(&format!("{x}.z"), &format!("{x}.w")),
+            ];
+            let four = combine(&pairs[0], &pairs[1]);
+            line!(m, "{v} = {};", if c == 0 { four } else { combine(v, &four) });
+        }
+    }
+    line!(m, "workgroupBarrier();");
+}
+
+/// The constant minus infinity as an expression.
+pub(super) fn minus_infinity(m: &mut Module<'_>) -> String {
+    format!("(-{}())", m.function(Function::Infinity))
+}
+
+/// Stores a vec4 at elements `row * width + 4 * c ..` of a row-major write, leaving out what is past the width.
+pub(super) fn store_quad(m: &mut Module<'_>, write: usize, width: usize, row: &str, c: &str, value: &str) {
+    let dtype = m.printer.kernel.writes[write].dtype;
+    let at = m.bind("a", &format!("({row}) * {width}u + ({c}) * 4u"));
+    let parts = ["x", "y", "z", "w"].map(|p| format!("{value}.{p}"));
+    if width.is_multiple_of(4) {
+        m.store(Binding::Write(write), dtype, &at, &parts);
+        return;
+    }
+    for (e, part) in parts.iter().enumerate() {
+        line!(m, "if (({c}) * 4u + {e}u < {width}u) {{");
+        m.store(Binding::Write(write), dtype, &format!("({at} + {e}u)"), std::slice::from_ref(part));
+        line!(m, "}}");
+    }
+}
+
+/// Declares a write for [`store_quad`].
+pub(super) fn want_quads(m: &mut Module<'_>, write: usize, width: usize) {
+    let size = m.printer.kernel.writes[write].dtype.size();
+    match (width.is_multiple_of(4), size) {
+        (true, _) => {
+            m.want(Binding::Write(write), size);
+        }
+        (false, 4) => {
+            m.want(Binding::Write(write), 1);
+        }
+        _ => m.want_atomic(Binding::Write(write)),
+    }
+}

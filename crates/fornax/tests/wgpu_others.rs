@@ -1,0 +1,308 @@
+//! Attention, its gradients, scatter-add, sort and running sums on wgpu against the reference interpreter. A machine
+//! without any adapter, not even a software one, skips them and says so.
+
+use fornax::graph::interpret::{Array, Data};
+use fornax::{AttentionOptions, DType, Device, Tensor, grad};
+
+fn gpu() -> Option<Device> {
+    let device = Device::open("wgpu").ok();
+    if device.is_none() {
+        println!("no wgpu adapter: nothing was tested");
+    }
+    device
+}
+
+fn data(shape: &[usize], dtype: DType, salt: u32, device: &Device) -> Tensor {
+    let n: usize = shape.iter().product();
+    let word = |i: usize| fornax::random::threefry(salt, 5, i as u64).0;
+    let data = match dtype.is_float() {
+        true => Data::Float((0..n).map(|i| word(i) as f64 / u32::MAX as f64 * 4.0 - 2.0).collect()),
+        false => Data::Int((0..n).map(|i| (word(i) % 13) as i64).collect()),
+    };
+    let bytes = Array { shape: shape.into(), dtype, data }.to_bytes();
+    Tensor::from_bytes(&bytes, shape, dtype, device).unwrap()
+}
+
+fn values(bytes: &[u8], tensor: &Tensor) -> Vec<f64> {
+    match Array::from_bytes(bytes, tensor.shape(), tensor.dtype()).data {
+        Data::Float(v) => v,
+        Data::Int(v) => v.iter().map(|&i| i as f64).collect(),
+    }
+}
+
+fn check(what: &str, tensor: &Tensor) {
+    let want = values(&tensor.reference().unwrap_or_else(|e| panic!("{what}: reference: {e}")), tensor);
+    let got = values(&tensor.to_bytes().unwrap_or_else(|e| panic!("{what}: {e}")), tensor);
+    let rtol = match tensor.dtype() {
+        DType::F32 => 2e-5,
+        DType::F16 => 4e-3,
+        DType::BF16 => 3e-2,
+        _ => 0.0,
+    };
+    assert_eq!(got.len(), want.len(), "{what}");
+    let finite: Vec<f64> = want.iter().copied().filter(|v| v.is_finite()).collect();
+    let scale = (finite.iter().map(|v| v * v).sum::<f64>() / finite.len().max(1) as f64).sqrt();
+    for (i, (g, w)) in got.iter().zip(&want).enumerate() {
+        let close = g == w || (g.is_nan() && w.is_nan()) || (g - w).abs() <= rtol * (w.abs() + scale) + 1e-30;
+        assert!(close, "{what}: element {i} of {:?} is {g}, not {w}", tensor.shape());
+    }
+}
+
+struct Case {
+    b: usize,
+    h: usize,
+    hk: usize,
+    tq: usize,
+    tk: usize,
+    d: usize,
+    dv: usize,
+    causal: bool,
+    dtype: DType,
+}
+
+const PLAIN: Case = Case { b: 1, h: 2, hk: 2, tq: 9, tk: 9, d: 16, dv: 16, causal: false, dtype: DType::F32 };
+
+impl Case {
+    fn name(&self) -> String {
+        let c = if self.causal { " causal" } else { "" };
+        format!(
+            "{} b{} h{}/{} {}x{} d{}/{}{c}",
+            self.dtype, self.b, self.h, self.hk, self.tq, self.tk, self.d, self.dv
+        )
+    }
+
+    fn operands(&self, device: &Device) -> [Tensor; 3] {
+        [
+            data(&[self.b, self.h, self.tq, self.d], self.dtype, 1, device),
+            data(&[self.b, self.hk, self.tk, self.d], self.dtype, 2, device),
+            data(&[self.b, self.hk, self.tk, self.dv], self.dtype, 3, device),
+        ]
+    }
+
+    fn options(&self) -> AttentionOptions<'static> {
+        AttentionOptions { causal: self.causal, ..Default::default() }
+    }
+}
+
+/// Shapes around tiles, widths, groups of heads, decoding.
+fn cases() -> Vec<Case> {
+    let mut out = vec![];
+    for dtype in [DType::F32, DType::F16, DType::BF16] {
+        out.push(Case { dtype, ..PLAIN });
+    }
+    for (tq, tk) in [(1, 1), (7, 33), (64, 64), (65, 63), (31, 200)] {
+        out.push(Case { tq, tk, ..PLAIN });
+    }
+    for (tq, tk) in [(9, 9), (130, 70), (40, 100)] {
+        out.push(Case { tq, tk, causal: true, ..PLAIN });
+    }
+    for (d, dv, causal) in [(64, 64, true), (5, 3, false), (6, 10, true), (80, 24, false), (128, 128, false)]
+    {
+        out.push(Case { tq: 33, tk: 40, d, dv, causal, ..PLAIN });
+    }
+    for (h, hk, tq, causal) in [(4, 2, 5, true), (6, 1, 70, true), (8, 2, 1, false), (4, 2, 30, false)] {
+        out.push(Case { b: 2, h, hk, tq, tk: 70, causal, ..PLAIN });
+    }
+    out.push(Case { dtype: DType::F16, d: 3, dv: 5, tq: 10, tk: 20, causal: true, ..PLAIN });
+    for tq in [1, 8] {
+        out.push(Case { tq, tk: 700, d: 64, dv: 64, ..PLAIN });
+    }
+    out.push(Case { h: 1, hk: 1, tq: 12, tk: 20, d: 256, dv: 256, ..PLAIN });
+    out
+}
+
+#[test]
+fn attention_of_many_shapes() {
+    let Some(device) = gpu() else { return };
+    for case in cases() {
+        let [q, k, v] = case.operands(&device);
+        check(&case.name(), &q.scaled_dot_product_attention(&k, &v, &case.options()).unwrap());
+    }
+}
+
+#[test]
+fn attention_where_operands_lie() {
+    let Some(device) = gpu() else { return };
+    // One projection of [B, T, 3, H, D], as models have it.
+    let (b, t, h, d) = (2, 37, 3, 8);
+    for dtype in [DType::F32, DType::F16] {
+        let qkv = data(&[b, t, 3, h, d], dtype, 4, &device);
+        let part = |i: usize| {
+            let one = qkv.narrow(2, i, 1).unwrap().squeeze(2).unwrap();
+            one.permute(&[0, 2, 1, 3]).unwrap()
+        };
+        let options = AttentionOptions { causal: true, scale: Some(0.3), ..Default::default() };
+        check("sliced", &part(0).scaled_dot_product_attention(&part(1), &part(2), &options).unwrap());
+    }
+    let q = data(&[1, 2, 8, 33], DType::F32, 1, &device).permute(&[0, 1, 3, 2]).unwrap();
+    let k = data(&[1, 2, 33, 8], DType::F32, 2, &device).flip(&[2]).unwrap();
+    let v = data(&[1, 1, 33, 8], DType::F32, 3, &device).expand(&[1, 2, 33, 8]).unwrap();
+    check("turned", &q.scaled_dot_product_attention(&k, &v, &Default::default()).unwrap());
+}
+
+#[test]
+fn attention_with_masks() {
+    let Some(device) = gpu() else { return };
+    let case = Case { b: 2, tq: 20, tk: 70, ..PLAIN };
+    let [q, k, v] = case.operands(&device);
+    for shape in [&[2, 2, 20, 70][..], &[20, 70], &[2, 1, 1, 70], &[1, 1, 20, 1]] {
+        let added = data(shape, DType::F32, 9, &device);
+        let options = AttentionOptions { mask: Some(&added), ..Default::default() };
+        check("added", &q.scaled_dot_product_attention(&k, &v, &options).unwrap());
+        // Some rows of the last shape see nothing at all.
+        let seen = data(shape, DType::I32, 9, &device).to_dtype(DType::Bool).unwrap();
+        let options = AttentionOptions { mask: Some(&seen), causal: true, ..Default::default() };
+        check("seen", &q.scaled_dot_product_attention(&k, &v, &options).unwrap());
+    }
+}
+
+/// Checks the gradients of a weighted sum of a result, all of them in one plan or each on its own.
+fn check_gradients(what: &str, out: &Tensor, of: &[&Tensor], together: bool) {
+    let weights = data(out.shape(), DType::F32, 77, out.device());
+    let loss = out.to_dtype(DType::F32).unwrap().mul(&weights).unwrap().sum_all().unwrap();
+    let gradients = grad(&loss, of).unwrap();
+    if together {
+        let flat: Vec<Tensor> = gradients.iter().map(|g| g.flatten(0, -1).unwrap()).collect();
+        return check(what, &Tensor::cat(&flat.iter().collect::<Vec<_>>(), 0).unwrap());
+    }
+    for (i, gradient) in gradients.iter().enumerate() {
+        check(&format!("{what}: gradient {i}"), gradient);
+    }
+}
+
+#[test]
+fn attention_gradients() {
+    let Some(device) = gpu() else { return };
+    for (i, case) in cases().iter().enumerate().filter(|(_, c)| c.tk < 300) {
+        let [q, k, v] = case.operands(&device).map(|x| x.variable().unwrap());
+        let out = q.scaled_dot_product_attention(&k, &v, &case.options()).unwrap();
+        check_gradients(&case.name(), &out, &[&q, &k, &v], i != 0);
+    }
+}
+
+#[test]
+fn attention_gradients_with_masks() {
+    let Some(device) = gpu() else { return };
+    let case = Case { b: 2, tq: 20, tk: 70, ..PLAIN };
+    let [q, k, v] = case.operands(&device).map(|x| x.variable().unwrap());
+    for shape in [&[2, 2, 20, 70][..], &[1, 1, 20, 1]] {
+        let seen = data(shape, DType::I32, 9, &device).to_dtype(DType::Bool).unwrap();
+        let options = AttentionOptions { mask: Some(&seen), causal: true, ..Default::default() };
+        let out = q.scaled_dot_product_attention(&k, &v, &options).unwrap();
+        check_gradients("masked", &out, &[&q, &k, &v], true);
+    }
+}
+
+fn ids(shape: &[usize], below: u32, device: &Device) -> Tensor {
+    let n: usize = shape.iter().product();
+    let ids: Vec<i64> = (0..n).map(|i| (fornax::random::threefry(3, 8, i as u64).0 % below) as i64).collect();
+    Tensor::from_slice(&ids, shape, device).unwrap()
+}
+
+#[test]
+fn scatter_add_of_all_shapes() {
+    let Some(device) = gpu() else { return };
+    let dtypes = [DType::F32, DType::F16, DType::BF16, DType::I32, DType::I64, DType::U32, DType::U8];
+    for dtype in dtypes {
+        for (shape, axis, count) in [
+            (&[9, 5][..], 0, 30),
+            (&[9, 5], 1, 7),
+            (&[300], 0, 500),
+            (&[3, 20, 16], 1, 40),
+            (&[2, 3, 4], 2, 9),
+        ] {
+            let mut from = shape.to_vec();
+            from[axis] = count;
+            let index = ids(&from, shape[axis] as u32, &device);
+            let (base, value) = (data(shape, dtype, 1, &device), data(&from, dtype, 2, &device));
+            let what = format!("{dtype} {shape:?} axis {axis}");
+            check(&what, &base.scatter_add(axis as isize, &index, &value).unwrap());
+            // One index for whole rows.
+            let mut thin = from.clone();
+            thin[axis + 1..].fill(1);
+            let index = ids(&thin, shape[axis] as u32, &device).expand(&from).unwrap();
+            check(&what, &base.scatter_add(axis as isize, &index, &value).unwrap());
+        }
+    }
+}
+
+#[test]
+fn gradients_of_tables() {
+    let Some(device) = gpu() else { return };
+    for dtype in [DType::F32, DType::F16] {
+        for (rows, width, n) in [(10, 32, 300), (50, 17, 140), (3, 768, 129), (1000, 4, 20)] {
+            let table = data(&[rows, width], dtype, 1, &device).variable().unwrap();
+            let out = Tensor::embedding(&table, &ids(&[n], rows as u32, &device)).unwrap();
+            check_gradients(&format!("{dtype} {rows}x{width} of {n}"), &out, &[&table], true);
+        }
+    }
+}
+
+#[test]
+fn a_bad_index_is_an_error() {
+    let Some(device) = gpu() else { return };
+    for width in [1, 32] {
+        let base = data(&[4, width], DType::F32, 1, &device);
+        let index = Tensor::from_slice(&[1i64, 4], &[2, 1], &device).unwrap().expand(&[2, width]).unwrap();
+        let value = data(&[2, width], DType::F32, 2, &device);
+        let sum = base.scatter_add(0, &index, &value).unwrap();
+        assert!(matches!(sum.to_bytes(), Err(fornax::Error::Index { .. })), "{:?}", sum.to_bytes().err());
+    }
+}
+
+#[test]
+fn running_sums() {
+    let Some(device) = gpu() else { return };
+    for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32, DType::I64, DType::U32, DType::U8] {
+        for (shape, axis) in [
+            (&[5][..], 0),
+            (&[33, 3], 0),
+            (&[3, 1025], 1),
+            (&[2, 70, 3], 1),
+            (&[4100, 1], 0),
+            (&[2, 9000], 1),
+        ] {
+            // Wrapping bytes and halves need no long sums.
+            if matches!(dtype, DType::F16 | DType::BF16) && shape.iter().product::<usize>() > 4000 {
+                continue;
+            }
+            let x = data(shape, dtype, 1, &device);
+            check(&format!("{dtype} {shape:?} axis {axis}"), &x.cumsum(axis).unwrap());
+        }
+    }
+    let x = data(&[40, 50], DType::F32, 1, &device);
+    check("transposed", &x.t().unwrap().cumsum(1).unwrap());
+    check("flipped", &x.flip(&[0]).unwrap().cumsum(0).unwrap());
+    check("padded", &x.pad(&[(1, 2), (3, 0)], 0.0).unwrap().cumsum(0).unwrap());
+}
+
+#[test]
+fn sorts() {
+    let Some(device) = gpu() else { return };
+    let dtypes =
+        [DType::F32, DType::F16, DType::BF16, DType::I32, DType::I64, DType::U32, DType::U8, DType::Bool];
+    for dtype in dtypes {
+        for (shape, axis) in [(&[1][..], 0), (&[7], 0), (&[50, 3], 0), (&[3, 129], 1), (&[2, 5, 3], 1)] {
+            let x = data(shape, dtype, 1, &device);
+            for descending in [false, true] {
+                let what = format!("{dtype} {shape:?} axis {axis} {descending}");
+                check(&what, &x.argsort(axis, descending).unwrap());
+            }
+        }
+    }
+    // Past a run, in one, two and three merges; many ties.
+    for n in [2049, 5000, 9000] {
+        for dtype in [DType::F32, DType::I64, DType::U8] {
+            check(&format!("{dtype} {n}"), &data(&[2, n], dtype, 1, &device).argsort(1, true).unwrap());
+        }
+    }
+    let odd = [f32::NAN, 1.0, -0.0, 0.0, f32::INFINITY, -f32::NAN, f32::NEG_INFINITY, 1.0, -1.5, 0.0];
+    let odd = Tensor::from_slice(&odd, &[10], &device).unwrap();
+    for descending in [false, true] {
+        check("odd", &odd.argsort(0, descending).unwrap());
+        check("sorted", &odd.sort(0, descending).unwrap().0);
+        check("top", &data(&[3, 200], DType::F32, 4, &device).topk(5, 1, descending).unwrap().0);
+    }
+    check("turned", &data(&[60, 70], DType::F32, 4, &device).t().unwrap().argsort(1, false).unwrap());
+    check("padded", &odd.pad(&[(2, 3)], 0.0).unwrap().argsort(0, false).unwrap());
+}
