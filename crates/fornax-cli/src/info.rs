@@ -12,6 +12,39 @@ pub fn run() -> Result<(), Failure> {
     println!("machine  {} {}", std::env::consts::ARCH, std::env::consts::OS);
     println!("threads  {threads}");
     println!("simd     {}", simd().join(" "));
+    for gpu in fornax::device::wgpu::adapters() {
+        let caps = &gpu.caps;
+        println!("\n{:8} {} ({}, {}, {})", gpu.device, gpu.name, gpu.kind, gpu.backend, gpu.driver);
+        let mut features = vec![];
+        for (name, there) in [
+            ("f16", caps.f16),
+            ("int64", caps.int64),
+            ("immediates", caps.immediates),
+            ("cooperative matrices", caps.cooperative),
+            ("timestamps", gpu.timestamps),
+            ("pipeline cache", gpu.pipeline_cache),
+        ] {
+            if there {
+                features.push(name.to_string());
+            }
+        }
+        features.extend(caps.subgroup.map(|lanes| format!("subgroups of {lanes}")));
+        println!(
+            "         {}",
+            if features.is_empty() { "no optional features".into() } else { features.join(", ") }
+        );
+        println!(
+            "         buffers to {} MiB, bound to {} MiB; {} lanes and {} KiB of memory a workgroup; {} bindings",
+            gpu.buffer_bytes >> 20,
+            caps.binding_bytes >> 20,
+            caps.lanes,
+            caps.workgroup_bytes >> 10,
+            caps.buffers,
+        );
+        if gpu.software {
+            println!("         a program, not a GPU: used only if FORNAX_DEVICE or --device names it");
+        }
+    }
     Ok(())
 }
 

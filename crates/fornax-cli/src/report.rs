@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn rows_become_json() {
         let row = Row {
-            case: "a",
+            case: "a".into(),
             device: "the \"best\"\n".into(),
             median_ms: 1.5,
             spread_ms: f64::NAN,

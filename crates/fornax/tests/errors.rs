@@ -1,13 +1,15 @@
 //! Bad input gives a typed error that says what was wrong, never a panic.
 
+mod on;
+
 use fornax::*;
 
 fn f(shape: &[usize]) -> Tensor {
-    Tensor::ones(shape, DType::F32, &Device::cpu()).unwrap()
+    Tensor::ones(shape, DType::F32, &on::device()).unwrap()
 }
 
 fn i(data: &[i64], shape: &[usize]) -> Tensor {
-    Tensor::from_slice(data, shape, &Device::cpu()).unwrap()
+    Tensor::from_slice(data, shape, &on::device()).unwrap()
 }
 
 /// Each row: an expression and the variant it must fail with.
@@ -27,7 +29,7 @@ const HUGE: usize = usize::MAX / 2;
 
 #[test]
 fn creation() {
-    let d = &Device::cpu();
+    let d = &on::device();
     fails! {
         Tensor::zeros(&[HUGE, 3], DType::F32, d) => Shape;
         Tensor::ones(&[usize::MAX], DType::F32, d) => Shape;
@@ -61,7 +63,7 @@ fn creation() {
 
 #[test]
 fn elementwise() {
-    let other = Device::open("cpu").unwrap();
+    let other = on::fresh();
     let far = Tensor::ones(&[2], DType::F32, &other).unwrap();
     let bools = f(&[2]).gt(0.0).unwrap();
     fails! {

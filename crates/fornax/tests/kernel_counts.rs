@@ -1,12 +1,14 @@
 //! Fusion, counted: how many kernels a plan has. Counts hold on every machine, timings do not.
 
+mod on;
+
 use fornax::nn::Parameter;
 use fornax::optim::{AdamW, Optimizer};
 use fornax::schedule::Plan;
 use fornax::{AttentionOptions, DType, Device, Result, Tensor, realize};
 
 fn device() -> Device {
-    Device::open("cpu").unwrap()
+    on::fresh()
 }
 
 fn randn(shape: &[usize], device: &Device) -> Tensor {

@@ -1,9 +1,11 @@
 //! What the ops mean: hand-computed values, and the corners (no elements, scalars, negative axes, NaN).
 
+mod on;
+
 use fornax::*;
 
 fn cpu() -> Device {
-    Device::cpu()
+    on::device()
 }
 
 fn f(data: &[f32], shape: &[usize]) -> Tensor {
@@ -222,7 +224,7 @@ fn ternary_and_casts() -> Result<()> {
     is(f(&[1e6], &[1]).to_dtype(DType::F16), &[1], &[INF64]);
     let x = f(&[1.0], &[1]);
     assert_eq!(x.to_dtype(DType::F32)?.id(), x.id());
-    let other = Device::open("cpu")?;
+    let other = on::fresh();
     let moved = x.mul(2.0)?.to_device(&other)?;
     assert_eq!(moved.device(), &other);
     is(Ok(moved), &[1], &[2.0]);

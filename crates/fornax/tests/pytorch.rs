@@ -1,6 +1,8 @@
 //! Fornax against PyTorch: layers, functions, optimizers and a small transformer, forward and backward. The
 //! numbers come from fixtures/make_fixtures.py; PyTorch itself is not needed.
 
+mod on;
+
 use fornax::io::safetensors;
 use fornax::nn::{
     Embedding, LayerNorm, Linear, Mlp, Module, MultiHeadAttention, Parameter, RmsNorm, TransformerBlock,
@@ -16,7 +18,7 @@ struct Fixture(BTreeMap<String, Tensor>);
 impl Fixture {
     fn open(name: &str) -> Fixture {
         let path = format!("{}/tests/fixtures/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
-        Fixture(safetensors::load(path, &Device::cpu()).unwrap())
+        Fixture(safetensors::load(path, &on::device()).unwrap())
     }
 
     fn get(&self, name: &str) -> &Tensor {
@@ -87,7 +89,7 @@ fn close(name: &str, got: &Tensor, want: &Tensor, tolerance: f32) {
 
 #[test]
 fn layers() -> Result<()> {
-    let (fixture, device) = (Fixture::open("layers"), Device::cpu());
+    let (fixture, device) = (Fixture::open("layers"), on::device());
     let layer = Linear::new(5, 7, &device)?;
     fixture.module("linear", &layer, |x| layer.forward(x));
     let layer = Linear::without_bias(6, 3, &device)?;
@@ -107,7 +109,7 @@ fn layers() -> Result<()> {
 
 #[test]
 fn attention_layers() -> Result<()> {
-    let (fixture, device) = (Fixture::open("layers"), Device::cpu());
+    let (fixture, device) = (Fixture::open("layers"), on::device());
     let layer = MultiHeadAttention::new(12, 3, false, &device)?;
     fixture.module("attention", &layer, |x| layer.forward(x));
     let mask = fixture.get("attention_masked.in.mask");
@@ -277,7 +279,7 @@ impl Module for Gpt {
 
 #[test]
 fn transformer_trains_as_in_pytorch() -> Result<()> {
-    let (fixture, device) = (Fixture::open("transformer"), Device::cpu());
+    let (fixture, device) = (Fixture::open("transformer"), on::device());
     let model = Gpt {
         wte: Embedding::new(29, 32, &device)?,
         wpe: Embedding::new(12, 32, &device)?,

@@ -1,6 +1,8 @@
 //! Random programs: graphs of 5 to 60 random ops, fused against unfused against the reference, forward and
 //! gradient. Each program is a list of numbers, so a failing one shrinks to a small one.
 
+mod on;
+
 use fornax::{DType, Device, Result, Tensor, grad};
 use proptest::prelude::*;
 
@@ -100,7 +102,7 @@ proptest! {
 
     #[test]
     fn fused_unfused_and_reference_agree(ops in proptest::collection::vec(any::<(u8, u8, u8)>(), 5..60)) {
-        let (fused, plain) = (Device::open("cpu").unwrap(), Device::open("cpu").unwrap());
+        let (fused, plain) = (on::fresh(), on::fresh());
         plain.set_fusion(false);
         let want = reference(&ops, &plain).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let unfused = run(&ops, &plain).map_err(|e| TestCaseError::fail(e.to_string()))?;

@@ -1,6 +1,8 @@
 //! The steady state of training: from the third identical step on nothing is built, compiled or freshly
 //! allocated, and scalars that change every step are never frozen into a plan.
 
+mod on;
+
 use fornax::nn::{Linear, Module, Parameter};
 use fornax::optim::{AdamW, Optimizer, Sgd};
 use fornax::{DType, Device, Error, Result, Stats, Tensor, manual_seed};
@@ -42,7 +44,7 @@ fn train(device: &Device, steps: u64) -> Result<(Vec<f32>, Vec<f32>, Vec<Stats>)
 
 #[test]
 fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()> {
-    let (_, _, stats) = train(&Device::open("cpu")?, 6)?;
+    let (_, _, stats) = train(&on::fresh(), 6)?;
     for (step, stats) in stats.iter().enumerate().skip(2) {
         assert_eq!(stats.plans_built, 0, "step {step}");
         assert_eq!(stats.kernels_compiled, 0, "step {step}");
@@ -55,7 +57,7 @@ fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()>
 
 #[test]
 fn a_schedule_replays_its_plan_and_trains_as_without_plan_reuse() -> Result<()> {
-    let (with, without) = (Device::open("cpu")?, Device::open("cpu")?);
+    let (with, without) = (on::fresh(), on::fresh());
     without.set_plan_reuse(false);
     let (losses, weights, _) = train(&with, 12)?;
     let (plain_losses, plain_weights, stats) = train(&without, 12)?;
@@ -68,7 +70,7 @@ fn a_schedule_replays_its_plan_and_trains_as_without_plan_reuse() -> Result<()> 
 
 #[test]
 fn a_changed_scalar_reaches_a_replayed_plan() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let x = Tensor::from_slice(&[1f32, 2.0], &[2], &device)?;
     for factor in [2.0f32, 3.0, 5.0] {
         assert_eq!(x.mul(factor)?.to_vec::<f32>()?, [factor, 2.0 * factor]);
@@ -79,7 +81,7 @@ fn a_changed_scalar_reaches_a_replayed_plan() -> Result<()> {
 
 #[test]
 fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0], &[2], &device)?)?;
     let mut optimizer = Optimizer::new(Sgd::default(), 0.25, named(std::slice::from_ref(&p)))?;
     let held = p.tensor();
@@ -114,7 +116,7 @@ fn parameters_are_updated_in_place_unless_somebody_holds_them() -> Result<()> {
 
 #[test]
 fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let p = Parameter::new(&Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0], &[2, 2], &device)?)?;
     let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named(std::slice::from_ref(&p)))?;
     let ids = Tensor::from_slice(&[0i64, 7], &[2], &device)?;
@@ -126,7 +128,7 @@ fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
 
 #[test]
 fn the_plan_cache_is_bounded() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     device.set_plan_capacity(4);
     for n in 1..20usize {
         Tensor::ones(&[n], DType::F32, &device)?.add(1.0)?.eval()?;
@@ -142,7 +144,7 @@ fn the_plan_cache_is_bounded() -> Result<()> {
 
 #[test]
 fn a_budget_refuses_a_plan_before_it_runs_and_names_the_largest() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let x = Tensor::ones(&[1024, 256], DType::F32, &device)?;
     x.eval()?;
     device.set_memory_budget(Some(3 << 20));
@@ -162,7 +164,7 @@ fn a_budget_refuses_a_plan_before_it_runs_and_names_the_largest() -> Result<()> 
 
 #[test]
 fn temporaries_share_memory() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let w = Tensor::randn(&[64, 64], DType::F32, &device)?;
     let mut x = Tensor::randn(&[64, 64], DType::F32, &device)?;
     fornax::eval(&[&w, &x])?;
@@ -177,7 +179,7 @@ fn temporaries_share_memory() -> Result<()> {
 
 #[test]
 fn out_of_memory_is_an_error_and_the_device_goes_on() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let huge = Tensor::zeros(&[1 << 46], DType::F32, &device)?;
     assert!(matches!(huge.eval(), Err(Error::OutOfMemory { .. })));
     assert_eq!(device.stats().pool.live_bytes, 0);
@@ -187,7 +189,7 @@ fn out_of_memory_is_an_error_and_the_device_goes_on() -> Result<()> {
 
 #[test]
 fn recomputation_needs_less_memory_and_gives_the_same_gradients() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let x = Tensor::randn(&[64, 32], DType::F32, &device)?;
     let weights: Vec<Tensor> =
         (0..8).map(|_| Tensor::randn(&[32, 32], DType::F32, &device)?.variable()).collect::<Result<_>>()?;

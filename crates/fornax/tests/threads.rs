@@ -1,5 +1,7 @@
 //! Tensors are Send and Sync; two threads on one device do what they would do one after the other.
 
+mod on;
+
 use fornax::nn::{Linear, Module};
 use fornax::optim::{AdamW, Optimizer};
 use fornax::{DType, Device, Result, Tensor, manual_seed};
@@ -25,7 +27,7 @@ fn train(seed: u64, device: &Device) -> Result<Vec<f32>> {
 fn two_threads_train_as_one_after_the_other() -> Result<()> {
     fn check<T: Send + Sync>() {}
     check::<Tensor>();
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let alone = (train(1, &device)?, train(2, &device)?);
     let together = std::thread::scope(|s| -> Result<_> {
         let a = s.spawn(|| train(1, &device));
@@ -39,7 +41,7 @@ fn two_threads_train_as_one_after_the_other() -> Result<()> {
 
 #[test]
 fn one_lazy_tensor_can_be_read_by_many_threads() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let y = Tensor::arange(0, 1000, 1, DType::F32, &device)?.mul(2.0)?.add(1.0)?;
     std::thread::scope(|s| {
         let handles: Vec<_> = (0..8).map(|_| s.spawn(|| y.to_vec::<f32>().unwrap()[999])).collect();
@@ -50,7 +52,7 @@ fn one_lazy_tensor_can_be_read_by_many_threads() -> Result<()> {
 
 #[test]
 fn very_long_chains_neither_overflow_the_stack_nor_fail() -> Result<()> {
-    let device = Device::open("cpu")?;
+    let device = on::fresh();
     let mut x = Tensor::ones(&[3], DType::F32, &device)?;
     for _ in 0..5_000 {
         x = x.add(1.0)?;

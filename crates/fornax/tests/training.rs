@@ -1,5 +1,7 @@
 //! Modules and optimizers: paths, switches, first values, resuming, loss scaling, wrong use.
 
+mod on;
+
 use fornax::nn::{
     Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor,
 };
@@ -16,7 +18,7 @@ struct Tied {
 
 impl Tied {
     fn new() -> Result<Tied> {
-        let device = Device::cpu();
+        let device = on::device();
         let first = Linear::new(4, 4, &device)?;
         let last = Linear { weight: first.weight.clone(), bias: None };
         Ok(Tied { first, dropout: Dropout::new(0.5)?, last })
@@ -37,7 +39,7 @@ impl Module for Tied {
 }
 
 fn input() -> Result<Tensor> {
-    let x = Tensor::randn(&[8, 4], DType::F32, &Device::cpu())?;
+    let x = Tensor::randn(&[8, 4], DType::F32, &on::device())?;
     x.eval()?;
     Ok(x)
 }
@@ -48,11 +50,11 @@ fn paths_switches_and_shared_parameters() -> Result<()> {
     let names: Vec<String> = model.named_parameters().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["first.weight", "first.bias"]);
     assert_eq!(model.parameter_count(), 20);
-    let block = TransformerBlock::new(8, 2, true, &Device::cpu())?;
+    let block = TransformerBlock::new(8, 2, true, &on::device())?;
     let names: Vec<String> = block.named_parameters().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names[4], "attn.c_proj.weight");
 
-    let x = Tensor::ones(&[1000], DType::F32, &Device::cpu())?;
+    let x = Tensor::ones(&[1000], DType::F32, &on::device())?;
     let zeros = |y: Tensor| -> Result<usize> { Ok(y.to_vec::<f32>()?.iter().filter(|&&v| v == 0.0).count()) };
     assert!((400..600).contains(&zeros(model.dropout.forward(&x)?)?));
     model.train(false);
@@ -84,13 +86,13 @@ fn a_shared_parameter_gets_one_gradient_and_one_update() -> Result<()> {
 #[test]
 fn first_values_are_those_of_pytorch_in_distribution() -> Result<()> {
     manual_seed(3);
-    let linear = Linear::new(64, 100, &Device::cpu())?;
+    let linear = Linear::new(64, 100, &on::device())?;
     for parameter in linear.parameters() {
         let values = parameter.tensor().to_vec::<f32>()?;
         let most = values.iter().fold(0f32, |most, v| most.max(v.abs()));
         assert!(most <= 0.125 && most > 0.11, "{most}");
     }
-    let embedding = Embedding::new(100, 64, &Device::cpu())?.weight.tensor().to_vec::<f32>()?;
+    let embedding = Embedding::new(100, 64, &on::device())?.weight.tensor().to_vec::<f32>()?;
     let (n, sum) = (embedding.len() as f32, embedding.iter().sum::<f32>());
     let variance = embedding.iter().map(|v| v * v).sum::<f32>() / n;
     assert!((sum / n).abs() < 0.05 && (variance - 1.0).abs() < 0.05, "{sum} {variance}");
@@ -101,7 +103,7 @@ fn first_values_are_those_of_pytorch_in_distribution() -> Result<()> {
 fn resumes<R: Rule + Copy>(rule: R) -> Result<()> {
     let values = |model: &Linear| model.weight.tensor().to_vec::<f32>();
     manual_seed(5);
-    let (model, x) = (Linear::new(4, 2, &Device::cpu())?, input()?);
+    let (model, x) = (Linear::new(4, 2, &on::device())?, input()?);
     let train = |model: &Linear, optimizer: &mut Optimizer<R>, steps: usize| -> Result<()> {
         for _ in 0..steps {
             optimizer.step(&model.forward(&x)?.sub(1.0)?.sqr()?.mean_all()?.backward()?)?;
@@ -112,12 +114,12 @@ fn resumes<R: Rule + Copy>(rule: R) -> Result<()> {
     train(&model, &mut optimizer, 3)?;
     let path = std::env::temp_dir().join(format!("fornax-test-{}-resume.safetensors", std::process::id()));
     fornax::io::safetensors::save(&path, &optimizer.state()?)?;
-    let state = fornax::io::safetensors::load(&path, &Device::cpu())?;
+    let state = fornax::io::safetensors::load(&path, &on::device())?;
     std::fs::remove_file(&path).unwrap();
 
-    let again = Linear::new(4, 2, &Device::cpu())?;
+    let again = Linear::new(4, 2, &on::device())?;
     for (new, old) in again.parameters().iter().zip(model.parameters()) {
-        new.set(&Tensor::from_bytes(&old.tensor().to_bytes()?, &old.shape(), DType::F32, &Device::cpu())?)?;
+        new.set(&Tensor::from_bytes(&old.tensor().to_bytes()?, &old.shape(), DType::F32, &on::device())?)?;
     }
     let mut resumed = Optimizer::new(rule, 0.05, again.named_parameters())?;
     resumed.load_state(&state)?;
@@ -145,7 +147,7 @@ fn optimizer_state_resumes() -> Result<()> {
 #[test]
 fn scaled_steps_equal_plain_ones_and_overflow_is_skipped() -> Result<()> {
     manual_seed(11);
-    let device = Device::cpu();
+    let device = on::device();
     let (plain, scaled, x) = (Linear::new(4, 2, &device)?, Linear::new(4, 2, &device)?, input()?);
     for (new, old) in scaled.parameters().iter().zip(plain.parameters()) {
         new.set(&Tensor::from_bytes(&old.tensor().to_bytes()?, &old.shape(), DType::F32, &device)?)?;
@@ -184,7 +186,7 @@ fn scaled_steps_equal_plain_ones_and_overflow_is_skipped() -> Result<()> {
 
 #[test]
 fn narrow_parameters_have_wide_state() -> Result<()> {
-    let device = Device::cpu();
+    let device = on::device();
     let parameter = Parameter::new(&Tensor::ones(&[3], DType::BF16, &device)?)?;
     let mut optimizer = Optimizer::new(Adam::default(), 0.25, vec![("p".into(), parameter.clone())])?;
     for _ in 0..2 {
@@ -198,7 +200,7 @@ fn narrow_parameters_have_wide_state() -> Result<()> {
 
 #[test]
 fn parameters_without_gradient_stay_and_clipping_by_value() -> Result<()> {
-    let device = Device::cpu();
+    let device = on::device();
     let (used, idle) = (Linear::new(2, 1, &device)?, Linear::new(2, 1, &device)?);
     let mut named = used.named_parameters();
     named.extend(idle.named_parameters().into_iter().map(|(name, p)| (format!("idle.{name}"), p)));
@@ -217,7 +219,7 @@ fn parameters_without_gradient_stay_and_clipping_by_value() -> Result<()> {
 
 #[test]
 fn wrong_use_is_an_error() -> Result<()> {
-    let device = Device::cpu();
+    let device = on::device();
     let linear = Linear::new(3, 2, &device)?;
     let x = Tensor::ones(&[4, 5], DType::F32, &device)?;
     assert!(matches!(linear.forward(&x), Err(Error::Shape { .. })));
@@ -235,7 +237,7 @@ fn wrong_use_is_an_error() -> Result<()> {
     assert!(matches!(linear.weight.set(&x), Err(Error::Shape { .. })));
     let wide = Tensor::ones(&[2, 3], DType::F64, &device)?;
     assert!(matches!(linear.weight.set(&wide), Err(Error::DType { .. })));
-    let elsewhere = Tensor::ones(&[2, 3], DType::F32, &Device::open("cpu")?)?;
+    let elsewhere = Tensor::ones(&[2, 3], DType::F32, &on::fresh())?;
     assert!(matches!(linear.weight.set(&elsewhere), Err(Error::DeviceMismatch { .. })));
 
     assert!(matches!(Optimizer::new(Sgd::default(), 0.1, vec![]), Err(Error::Argument { .. })));

@@ -162,12 +162,29 @@ pub(crate) struct Inner {
 pub struct Device(pub(crate) Arc<Inner>);
 
 impl Device {
-    /// The best device of this machine, or the one that `FORNAX_DEVICE` names. Always the same one.
+    /// The best device of this machine (a GPU if there is a real one, otherwise the CPU), or the one that
+    /// `FORNAX_DEVICE` names. Always the same one.
     pub fn best() -> Result<Device> {
-        match std::env::var("FORNAX_DEVICE") {
-            Ok(name) if name != "cpu" && !name.is_empty() => Err(Device::unknown(&name)),
-            _ => Ok(Device::cpu()),
+        static BEST: Mutex<Option<Device>> = Mutex::new(None);
+        let mut best = BEST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(device) = &*best {
+            return Ok(device.clone());
         }
+        let device = match std::env::var("FORNAX_DEVICE") {
+            Ok(name) if name == "cpu" => Device::cpu(),
+            Ok(name) if !name.is_empty() => Device::open(&name)?,
+            _ => Device::gpu().unwrap_or_else(Device::cpu),
+        };
+        Ok(best.insert(device).clone())
+    }
+
+    /// The first real GPU that can be opened.
+    fn gpu() -> Option<Device> {
+        #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+        if wgpu::Wgpu::exists() {
+            return Device::open("wgpu").ok();
+        }
+        None
     }
 
     /// The CPU. Always the same device; see [`Device::open`] for one with its own pool, plans and statistics.
@@ -176,7 +193,8 @@ impl Device {
         CPU.clone()
     }
 
-    /// Opens a device by name ("cpu"), with a pool, plan cache and statistics of its own.
+    /// Opens a device by name, with a pool, plan cache and statistics of its own: "cpu", "wgpu" (the best GPU),
+    /// "wgpu:1" (by number) or "wgpu:name" (by a part of its name). [`Device::names`] lists them.
     pub fn open(name: &str) -> Result<Device> {
         match name {
             "cpu" => Ok(Device::with_backend(Arc::new(cpu::Cpu::new()))),

@@ -20,6 +20,10 @@ pub struct AdapterReport {
     pub caps: Caps,
     /// The largest buffer, in bytes.
     pub buffer_bytes: u64,
+    /// Whether launches can be timed by the GPU's clock.
+    pub timestamps: bool,
+    /// Whether compiled pipelines can be kept on disk.
+    pub pipeline_cache: bool,
     /// Whether it is a program that plays a GPU.
     pub software: bool,
 }
@@ -143,6 +147,8 @@ pub fn adapters() -> Vec<AdapterReport> {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),
             caps: caps(adapter),
             buffer_bytes: adapter.limits().max_buffer_size,
+            timestamps: features(adapter).contains(wgpu::Features::TIMESTAMP_QUERY),
+            pipeline_cache: features(adapter).contains(wgpu::Features::PIPELINE_CACHE),
             software: is_software(adapter),
         }
     };

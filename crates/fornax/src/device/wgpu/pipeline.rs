@@ -180,7 +180,6 @@ impl Ready {
             cache: None,
         });
         if let Some(e) = wait(scope.pop()) {
-            let _ = std::fs::write("/tmp/bad.wgsl", &dispatch.text); // DEBUG
             return Err(Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) });
         }
         Ok(Ready {

@@ -5,7 +5,7 @@ use super::module::line;
 use super::program::{Point, Program};
 use super::{Dispatch, Module, Printer};
 use crate::error::Result;
-use crate::kernel::{Level, Loop, Segment, Source};
+use crate::kernel::{Inst, Level, Loop, Segment, Source};
 use std::fmt::Write;
 
 const LANES: u32 = 256;
@@ -40,9 +40,12 @@ pub(super) fn widest<'a>(
     let mut vector = (16 / widest.min(4)).min(8);
     let mut program =
         Program { body, segment, vector, kept_differ, product: vec![], inner, prefix: String::new() };
+    // An index past the end of a row would be a number that nobody wrote.
+    let gathers = body.program.iter().any(|i| matches!(i.inst, Inst::Gather { .. }));
     while vector > 1 {
         program.vector = vector;
-        if !segment.dims.is_empty() && program.stores_in_vectors(m) {
+        let whole = segment.dims.last().is_some_and(|n| !gathers || n.is_multiple_of(vector));
+        if whole && program.stores_in_vectors(m) {
             return program;
         }
         vector /= 2;
