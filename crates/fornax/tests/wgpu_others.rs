@@ -1,5 +1,5 @@
-//! Attention, its gradients, scatter-add, sort and running sums on wgpu against the reference interpreter. A machine
-//! without any adapter, not even a software one, skips them and says so.
+//! Attention, its gradients, scatter-add, sort and running sums on wgpu against the reference interpreter. A
+//! machine without any adapter, not even a software one, skips them and says so.
 
 use fornax::graph::interpret::{Array, Data};
 use fornax::{AttentionOptions, DType, Device, Tensor, grad};
@@ -108,6 +108,7 @@ fn cases() -> Vec<Case> {
         out.push(Case { tq, tk: 700, d: 64, dv: 64, ..PLAIN });
     }
     out.push(Case { h: 1, hk: 1, tq: 12, tk: 20, d: 256, dv: 256, ..PLAIN });
+    out.push(Case { h: 1, hk: 1, tq: 290, tk: 290, causal: true, ..PLAIN });
     out
 }
 

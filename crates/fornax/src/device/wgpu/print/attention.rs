@@ -1,6 +1,6 @@
-//! Flash attention: a workgroup holds a tile of queries and goes over tiles of keys and values, keeping the softmax up
-//! to date, so that the scores are never in memory. Where there are too few tiles of queries for the device (decoding),
-//! the keys are split over workgroups too, and a second dispatch combines their parts.
+//! Flash attention: a workgroup holds a tile of queries and goes over tiles of keys and values, keeping the
+//! softmax up to date, so that the scores are never in memory. Where there are too few tiles of queries for
+//! the device (decoding), the keys are split over workgroups too, and a second dispatch combines their parts.
 
 use super::module::{Binding, Module, line};
 use super::tile::{

@@ -1,7 +1,8 @@
-//! The gradients of attention, recomputing the weights tile by tile from the log-sum-exp. One dispatch sums the
-//! gradient against the output for each row; one owns tiles of keys and goes over the queries that see them (dk, dv);
-//! one owns tiles of queries and goes over the keys they see (dq). The last two are one text with the roles of queries
-//! and keys exchanged. Nothing is added by two workgroups, so results are the same every time.
+//! The gradients of attention, recomputing the weights tile by tile from the log-sum-exp. One dispatch sums
+//! the gradient against the output for each row; one owns tiles of keys and goes over the queries that see
+//! them (dk, dv); one owns tiles of queries and goes over the keys they see (dq). The last two are one text
+//! with the roles of queries and keys exchanged. Nothing is added by two workgroups, so results are the same
+//! every time.
 
 use super::attention::{Sizes, scale};
 use super::lanes::{Team, reduce};
@@ -48,7 +49,8 @@ impl Form {
         Tile { name: name.into(), rows, quads: width.div_ceil(4) }
     }
 
-    /// The four operands in workgroup memory: own rows for the scores and for the gradient, then passing rows.
+    /// The four operands in workgroup memory: own rows for the scores and for the gradient, then passing
+    /// rows.
     fn tiles(&self) -> [Tile; 4] {
         let Sizes { d, dv, .. } = self.sizes;
         [

@@ -1,5 +1,5 @@
-//! Rows of a strided operand as vectors of four, for kernels that hold some rows against others: staged in workgroup
-//! memory, where rows are turned so that they spread over the banks, or read where they lie.
+//! Rows of a strided operand as vectors of four, for kernels that hold some rows against others: staged in
+//! workgroup memory, where rows are turned so that they spread over the banks, or read where they lie.
 
 use super::functions::Function;
 use super::module::{Binding, Module, line};
@@ -131,8 +131,8 @@ impl Tile {
         }
     }
 
-    /// Fills the tile with rows of an operand, times a factor. `coords` gives the coordinates of row `row` of the
-    /// tile and the condition under which it exists; other rows are zeros.
+    /// Fills the tile with rows of an operand, times a factor. `coords` gives the coordinates of row `row` of
+    /// the tile and the condition under which it exists; other rows are zeros.
     pub fn fill(
         &self,
         m: &mut Module<'_>,
@@ -199,8 +199,8 @@ pub(super) fn products(
     line!(m, "}}");
 }
 
-/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows, and
-/// `weights` holds `count` weights for each of its own rows.
+/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows,
+/// and `weights` holds `count` weights for each of its own rows.
 pub(super) fn weighted_rows(
     m: &mut Module<'_>,
     count: usize,
@@ -214,11 +214,11 @@ pub(super) fn weighted_rows(
         .map(|r| m.bind("p", &weights.at(&format!("rg + {}u", r * ROW_GROUPS), "rg", &j)))
         .collect();
     for (k, part) in ["x", "y", "z", "w"].iter().enumerate() {
-        let row = m.bind("k", &format!("{j} * 4u + {k}u"));
+        let at = m.bind("k", &format!("{j} * 4u + {k}u"));
         for g in 0..acc[0].len() {
-            let v = rows(m, &row, g);
-            for (r, p) in ps.iter().enumerate() {
-                let o = &acc[r][g];
+            let v = rows(m, &at, g);
+            for (row, p) in acc.iter().zip(&ps) {
+                let o = &row[g];
                 line!(m, "{o} = fma(vec4<f32>({p}.{part}), {v}, {o});");
             }
         }
@@ -226,8 +226,8 @@ pub(super) fn weighted_rows(
     line!(m, "}}");
 }
 
-/// Prints a reduction ("max" or "+") of one value a row over the `columns` lanes of a row group; all of them get
-/// it. `spare` is a tile that is free and has `columns` places a row.
+/// Prints a reduction ("max" or "+") of one value a row over the `columns` lanes of a row group; all of them
+/// get it. `spare` is a tile that is free and has `columns` places a row.
 pub(super) fn across_columns(m: &mut Module<'_>, columns: usize, op: &str, values: &[String], spare: &Tile) {
     let combine = |a: &str, b: &str| match op {
         "max" => format!("max({a}, {b})"),
@@ -268,7 +268,8 @@ pub(super) fn minus_infinity(m: &mut Module<'_>) -> String {
     format!("(-{}())", m.function(Function::Infinity))
 }
 
-/// Stores a vec4 at elements `row * width + 4 * c ..` of a row-major write, leaving out what is past the width.
+/// Stores a vec4 at elements `row * width + 4 * c ..` of a row-major write, leaving out what is past the
+/// width.
 pub(super) fn store_quad(m: &mut Module<'_>, write: usize, width: usize, row: &str, c: &str, value: &str) {
     let dtype = m.printer.kernel.writes[write].dtype;
     let at = m.bind("a", &format!("({row}) * {width}u + ({c}) * 4u"));
