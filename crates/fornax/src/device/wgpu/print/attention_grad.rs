@@ -204,7 +204,8 @@ fn side(
         if let Some(tile) = &panel.tile {
             tile.fill(&mut m, lanes, panel.operand, None, |m, row| {
                 let at = m.bind("r", &format!("start + {row}"));
-                (own_coords(&at), format!("{at} < {own_rows}u"))
+                let safe = m.bind("r", &format!("min({at}, {}u)", own_rows - 1));
+                (own_coords(&safe), format!("{at} < {own_rows}u"))
             });
         }
     }
@@ -231,7 +232,8 @@ fn side(
         if let Some(tile) = &panel.tile {
             tile.fill(&mut m, lanes, panel.operand, None, |m, row| {
                 let at = m.bind("r", &format!("pass_at + {row}"));
-                (pass_coords(&at), format!("{at} < {pass_rows}u"))
+                let safe = m.bind("r", &format!("min({at}, {}u)", pass_rows - 1));
+                (pass_coords(&safe), format!("{at} < {pass_rows}u"))
             });
         }
     }

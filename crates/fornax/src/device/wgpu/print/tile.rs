@@ -131,31 +131,40 @@ impl Tile {
         }
     }
 
-    /// Fills the tile with rows of an operand, times a factor. `coords` gives the coordinates of row `row` of
-    /// the tile and the condition under which it exists; other rows are zeros.
+    /// Fills the tile with rows of an operand, times a factor. `coords` gives coordinates inside the operand for
+    /// row `row` of the tile and the condition under which it exists; other rows are zeros.
     pub fn fill(
         &self,
         m: &mut Module<'_>,
         lanes: usize,
         operand: &Operand,
         factor: Option<&str>,
-        coords: impl FnOnce(&mut Module<'_>, &str) -> ([String; 3], String),
+        coords: impl Fn(&mut Module<'_>, &str) -> ([String; 3], String),
     ) {
-        let i = m.fresh("i");
-        line!(m, "for (var {i} = lane; {i} < {}u; {i} += {lanes}u) {{", self.rows * self.quads);
-        let row = m.bind("row", &format!("{i} / {}u", self.quads));
-        let c = m.bind("c", &format!("{i} % {}u", self.quads));
-        let (coords, exists) = coords(m, &row);
-        let x = m.fresh("x");
-        line!(m, "var {x} = vec4<f32>(0.0);");
-        line!(m, "if ({exists}) {{");
-        let value = operand.quad(m, &coords, &c);
-        match factor {
-            Some(factor) => line!(m, "{x} = {value} * {factor};"),
-            None => line!(m, "{x} = {value};"),
+        let total = self.rows * self.quads;
+        let load = |m: &mut Module<'_>, i: &str| {
+            let row = m.bind("row", &format!("{i} / {}u", self.quads));
+            let c = m.bind("c", &format!("{i} % {}u", self.quads));
+            let (coords, exists) = coords(m, &row);
+            let value = operand.quad(m, &coords, &c);
+            let value = factor.map_or(value.clone(), |factor| format!("{value} * {factor}"));
+            let x = m.bind("x", &format!("select(vec4<f32>(0.0), {value}, {exists})"));
+            (self.at(&row, &row, &c), x)
+        };
+        // All loads of a lane are on their way before the first is stored.
+        if total.is_multiple_of(lanes) && total / lanes <= 8 {
+            let mut loaded = vec![];
+            for part in 0..total / lanes {
+                let i = m.bind("i", &format!("lane + {}u", part * lanes));
+                loaded.push(load(m, &i));
+            }
+            loaded.iter().for_each(|(at, x)| line!(m, "{at} = {x};"));
+            return;
         }
-        line!(m, "}}");
-        line!(m, "{} = {x};", self.at(&row, &row, &c));
+        let i = m.fresh("i");
+        line!(m, "for (var {i} = lane; {i} < {total}u; {i} += {lanes}u) {{");
+        let (at, x) = load(m, &i);
+        line!(m, "{at} = {x};");
         line!(m, "}}");
     }
 }
