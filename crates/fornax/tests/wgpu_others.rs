@@ -1,5 +1,5 @@
-//! Attention, its gradients, scatter-add, sort and running sums on wgpu against the reference interpreter. A machine
-//! without any adapter, not even a software one, skips them and says so.
+//! Attention, its gradients, scatter-add, sort and running sums on wgpu against the reference interpreter. A
+//! machine without any adapter, not even a software one, skips them and says so.
 
 use fornax::graph::interpret::{Array, Data};
 use fornax::{AttentionOptions, DType, Device, Tensor, grad};
@@ -90,17 +90,17 @@ fn cases() -> Vec<Case> {
     for dtype in [DType::F32, DType::F16, DType::BF16] {
         out.push(Case { dtype, ..PLAIN });
     }
-    for (tq, tk) in [(1, 1), (7, 33), (64, 64), (65, 63), (31, 200)] {
-        out.push(Case { tq, tk, ..PLAIN });
+    for (tq, tk, causal) in
+        [(1, 1, false), (7, 33, false), (65, 63, false), (31, 200, false), (140, 140, true)]
+    {
+        out.push(Case { tq, tk, causal, ..PLAIN });
     }
-    for (tq, tk) in [(9, 9), (130, 70), (40, 100)] {
-        out.push(Case { tq, tk, causal: true, ..PLAIN });
-    }
+    // Few queries: large tiles take software adapters long to compile.
     for (d, dv, causal) in [(64, 64, true), (5, 3, false), (6, 10, true), (80, 24, false), (128, 128, false)]
     {
-        out.push(Case { tq: 33, tk: 40, d, dv, causal, ..PLAIN });
+        out.push(Case { tq: 12, tk: 40, d, dv, causal, ..PLAIN });
     }
-    for (h, hk, tq, causal) in [(4, 2, 5, true), (6, 1, 70, true), (8, 2, 1, false), (4, 2, 30, false)] {
+    for (h, hk, tq, causal) in [(4, 2, 5, true), (6, 1, 20, true), (8, 2, 1, false)] {
         out.push(Case { b: 2, h, hk, tq, tk: 70, causal, ..PLAIN });
     }
     out.push(Case { dtype: DType::F16, d: 3, dv: 5, tq: 10, tk: 20, causal: true, ..PLAIN });

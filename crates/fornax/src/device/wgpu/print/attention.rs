@@ -1,6 +1,6 @@
-//! Flash attention: a workgroup holds a tile of queries and goes over tiles of keys and values, keeping the softmax up
-//! to date, so that the scores are never in memory. Where there are too few tiles of queries for the device (decoding),
-//! the keys are split over workgroups too, and a second dispatch combines their parts.
+//! Flash attention: a workgroup holds a tile of queries and goes over tiles of keys and values, keeping the
+//! softmax up to date, so that the scores are never in memory. Where there are too few tiles of queries for
+//! the device (decoding), the keys are split over workgroups too, and a second dispatch combines their parts.
 
 use super::module::{Binding, Module, line};
 use super::tile::{
@@ -232,7 +232,8 @@ fn tiles(
     if let Some(tile) = &q.tile {
         tile.fill(&mut m, lanes, q.operand, Some(&factor), |m, row| {
             let at = m.bind("r", &format!("start + {row}"));
-            let (head, t) = form.place(m, &at);
+            let safe = m.bind("r", &format!("min({at}, {}u)", rows - 1));
+            let (head, t) = form.place(m, &safe);
             (["batch".into(), head, t], format!("{at} < {rows}u"))
         });
     }
@@ -248,7 +249,8 @@ fn tiles(
         if let Some(tile) = &panel.tile {
             tile.fill(m, lanes, panel.operand, None, |m, row| {
                 let at = m.bind("j", &format!("keys_at + {row}"));
-                (key_coords(&at), format!("{at} < {}u", sizes.tk))
+                let safe = m.bind("j", &format!("min({at}, {}u)", sizes.tk - 1));
+                (key_coords(&safe), format!("{at} < {}u", sizes.tk))
             });
         }
     };

@@ -1,7 +1,8 @@
-//! The gradients of attention, recomputing the weights tile by tile from the log-sum-exp. One dispatch sums the
-//! gradient against the output for each row; one owns tiles of keys and goes over the queries that see them (dk, dv);
-//! one owns tiles of queries and goes over the keys they see (dq). The last two are one text with the roles of queries
-//! and keys exchanged. Nothing is added by two workgroups, so results are the same every time.
+//! The gradients of attention, recomputing the weights tile by tile from the log-sum-exp. One dispatch sums
+//! the gradient against the output for each row; one owns tiles of keys and goes over the queries that see
+//! them (dk, dv); one owns tiles of queries and goes over the keys they see (dq). The last two are one text
+//! with the roles of queries and keys exchanged. Nothing is added by two workgroups, so results are the same
+//! every time.
 
 use super::attention::{Sizes, scale};
 use super::lanes::{Team, reduce};
@@ -48,7 +49,8 @@ impl Form {
         Tile { name: name.into(), rows, quads: width.div_ceil(4) }
     }
 
-    /// The four operands in workgroup memory: own rows for the scores and for the gradient, then passing rows.
+    /// The four operands in workgroup memory: own rows for the scores and for the gradient, then passing
+    /// rows.
     fn tiles(&self) -> [Tile; 4] {
         let Sizes { d, dv, .. } = self.sizes;
         [
@@ -202,7 +204,8 @@ fn side(
         if let Some(tile) = &panel.tile {
             tile.fill(&mut m, lanes, panel.operand, None, |m, row| {
                 let at = m.bind("r", &format!("start + {row}"));
-                (own_coords(&at), format!("{at} < {own_rows}u"))
+                let safe = m.bind("r", &format!("min({at}, {}u)", own_rows - 1));
+                (own_coords(&safe), format!("{at} < {own_rows}u"))
             });
         }
     }
@@ -229,7 +232,8 @@ fn side(
         if let Some(tile) = &panel.tile {
             tile.fill(&mut m, lanes, panel.operand, None, |m, row| {
                 let at = m.bind("r", &format!("pass_at + {row}"));
-                (pass_coords(&at), format!("{at} < {pass_rows}u"))
+                let safe = m.bind("r", &format!("min({at}, {}u)", pass_rows - 1));
+                (pass_coords(&safe), format!("{at} < {pass_rows}u"))
             });
         }
     }

@@ -1,4 +1,5 @@
-//! Lines: what sorts and running sums move along. A line is the elements along one axis at one position of the others.
+//! Lines: what sorts and running sums move along. A line is the elements along one axis at one position of
+//! the others.
 
 use super::map::coordinates;
 use super::module::{Module, value_type};

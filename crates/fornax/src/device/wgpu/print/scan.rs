@@ -1,5 +1,6 @@
-//! Running sums. Where lines are short or plenty, a lane goes along each; otherwise a workgroup sums a line chunk by
-//! chunk and carries the total on. A few very long lines are cut into parts, whose sums a first dispatch finds.
+//! Running sums. Where lines are short or plenty, a lane goes along each; otherwise a workgroup sums a line
+//! chunk by chunk and carries the total on. A few very long lines are cut into parts, whose sums a first
+//! dispatch finds.
 
 use super::lanes::{Team, reduce};
 use super::line::Lines;

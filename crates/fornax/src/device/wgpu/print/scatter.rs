@@ -1,7 +1,7 @@
-//! Scatter-add, always in the order of the values, so that sums come out the same every time. A first dispatch puts the
-//! base where the result goes. Then either a workgroup for each row of values whose index is met for the first time
-//! adds all rows with that index (gradients of tables), or each lane goes along the axis and adds what falls into
-//! the range of targets that it owns.
+//! Scatter-add, always in the order of the values, so that sums come out the same every time. A first
+//! dispatch puts the base where the result goes. Then either a workgroup for each row of values whose index
+//! is met for the first time adds all rows with that index (gradients of tables), or each lane goes along the
+//! axis and adds what falls into the range of targets that it owns.
 
 use super::map::coordinates;
 use super::module::{Binding, Module, line, value_type};

@@ -1,6 +1,7 @@
-//! Stable argsort. Every value becomes words whose order as unsigned numbers is the order wanted (NaN last, both zeros
-//! equal, inverted if descending), and its position breaks ties. Workgroups sort runs in their memory by a bitonic
-//! network; longer lines are merged run by run, where each element finds its place by searching the other run.
+//! Stable argsort. Every value becomes words whose order as unsigned numbers is the order wanted (NaN last,
+//! both zeros equal, inverted if descending), and its position breaks ties. Workgroups sort runs in their
+//! memory by a bitonic network; longer lines are merged run by run, where each element finds its place by
+//! searching the other run.
 
 use super::functions::Function;
 use super::line::Lines;

@@ -1,5 +1,5 @@
-//! Rows of a strided operand as vectors of four, for kernels that hold some rows against others: staged in workgroup
-//! memory, where rows are turned so that they spread over the banks, or read where they lie.
+//! Rows of a strided operand as vectors of four, for kernels that hold some rows against others: staged in
+//! workgroup memory, where rows are turned so that they spread over the banks, or read where they lie.
 
 use super::functions::Function;
 use super::module::{Binding, Module, line};
@@ -131,31 +131,40 @@ impl Tile {
         }
     }
 
-    /// Fills the tile with rows of an operand, times a factor. `coords` gives the coordinates of row `row` of the
-    /// tile and the condition under which it exists; other rows are zeros.
+    /// Fills the tile with rows of an operand, times a factor. `coords` gives coordinates inside the operand for
+    /// row `row` of the tile and the condition under which it exists; other rows are zeros.
     pub fn fill(
         &self,
         m: &mut Module<'_>,
         lanes: usize,
         operand: &Operand,
         factor: Option<&str>,
-        coords: impl FnOnce(&mut Module<'_>, &str) -> ([String; 3], String),
+        coords: impl Fn(&mut Module<'_>, &str) -> ([String; 3], String),
     ) {
-        let i = m.fresh("i");
-        line!(m, "for (var {i} = lane; {i} < {}u; {i} += {lanes}u) {{", self.rows * self.quads);
-        let row = m.bind("row", &format!("{i} / {}u", self.quads));
-        let c = m.bind("c", &format!("{i} % {}u", self.quads));
-        let (coords, exists) = coords(m, &row);
-        let x = m.fresh("x");
-        line!(m, "var {x} = vec4<f32>(0.0);");
-        line!(m, "if ({exists}) {{");
-        let value = operand.quad(m, &coords, &c);
-        match factor {
-            Some(factor) => line!(m, "{x} = {value} * {factor};"),
-            None => line!(m, "{x} = {value};"),
+        let total = self.rows * self.quads;
+        let load = |m: &mut Module<'_>, i: &str| {
+            let row = m.bind("row", &format!("{i} / {}u", self.quads));
+            let c = m.bind("c", &format!("{i} % {}u", self.quads));
+            let (coords, exists) = coords(m, &row);
+            let value = operand.quad(m, &coords, &c);
+            let value = factor.map_or(value.clone(), |factor| format!("{value} * {factor}"));
+            let x = m.bind("x", &format!("select(vec4<f32>(0.0), {value}, {exists})"));
+            (self.at(&row, &row, &c), x)
+        };
+        // All loads of a lane are on their way before the first is stored.
+        if total.is_multiple_of(lanes) && total / lanes <= 8 {
+            let mut loaded = vec![];
+            for part in 0..total / lanes {
+                let i = m.bind("i", &format!("lane + {}u", part * lanes));
+                loaded.push(load(m, &i));
+            }
+            loaded.iter().for_each(|(at, x)| line!(m, "{at} = {x};"));
+            return;
         }
-        line!(m, "}}");
-        line!(m, "{} = {x};", self.at(&row, &row, &c));
+        let i = m.fresh("i");
+        line!(m, "for (var {i} = lane; {i} < {total}u; {i} += {lanes}u) {{");
+        let (at, x) = load(m, &i);
+        line!(m, "{at} = {x};");
         line!(m, "}}");
     }
 }
@@ -199,8 +208,8 @@ pub(super) fn products(
     line!(m, "}}");
 }
 
-/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows, and
-/// `weights` holds `count` weights for each of its own rows.
+/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows,
+/// and `weights` holds `count` weights for each of its own rows.
 pub(super) fn weighted_rows(
     m: &mut Module<'_>,
     count: usize,
@@ -214,11 +223,11 @@ pub(super) fn weighted_rows(
         .map(|r| m.bind("p", &weights.at(&format!("rg + {}u", r * ROW_GROUPS), "rg", &j)))
         .collect();
     for (k, part) in ["x", "y", "z", "w"].iter().enumerate() {
-        let row = m.bind("k", &format!("{j} * 4u + {k}u"));
+        let at = m.bind("k", &format!("{j} * 4u + {k}u"));
         for g in 0..acc[0].len() {
-            let v = rows(m, &row, g);
-            for (r, p) in ps.iter().enumerate() {
-                let o = &acc[r][g];
+            let v = rows(m, &at, g);
+            for (row, p) in acc.iter().zip(&ps) {
+                let o = &row[g];
                 line!(m, "{o} = fma(vec4<f32>({p}.{part}), {v}, {o});");
             }
         }
@@ -226,8 +235,8 @@ pub(super) fn weighted_rows(
     line!(m, "}}");
 }
 
-/// Prints a reduction ("max" or "+") of one value a row over the `columns` lanes of a row group; all of them get
-/// it. `spare` is a tile that is free and has `columns` places a row.
+/// Prints a reduction ("max" or "+") of one value a row over the `columns` lanes of a row group; all of them
+/// get it. `spare` is a tile that is free and has `columns` places a row.
 pub(super) fn across_columns(m: &mut Module<'_>, columns: usize, op: &str, values: &[String], spare: &Tile) {
     let combine = |a: &str, b: &str| match op {
         "max" => format!("max({a}, {b})"),
@@ -268,7 +277,8 @@ pub(super) fn minus_infinity(m: &mut Module<'_>) -> String {
     format!("(-{}())", m.function(Function::Infinity))
 }
 
-/// Stores a vec4 at elements `row * width + 4 * c ..` of a row-major write, leaving out what is past the width.
+/// Stores a vec4 at elements `row * width + 4 * c ..` of a row-major write, leaving out what is past the
+/// width.
 pub(super) fn store_quad(m: &mut Module<'_>, write: usize, width: usize, row: &str, c: &str, value: &str) {
     let dtype = m.printer.kernel.writes[write].dtype;
     let at = m.bind("a", &format!("({row}) * {width}u + ({c}) * 4u"));
