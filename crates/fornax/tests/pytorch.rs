@@ -9,7 +9,7 @@ use fornax::nn::{
     Visitor,
 };
 use fornax::optim::{Adam, AdamW, Group, Lion, Optimizer, Rule, Schedule, Sgd, Warmup, clip_grad_norm};
-use fornax::{AttentionOptions, CrossEntropy, DType, Device, Reduction, Result, Tensor, eval};
+use fornax::{AttentionOptions, CrossEntropy, DType, Reduction, Result, Tensor, eval};
 use std::collections::BTreeMap;
 
 /// The tensors of one fixture file.

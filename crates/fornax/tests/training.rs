@@ -8,7 +8,7 @@ use fornax::nn::{
 use fornax::optim::{
     Adam, AdamW, GradScaler, Group, Lion, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
 };
-use fornax::{DType, Device, Error, Result, Tensor, manual_seed};
+use fornax::{DType, Error, Result, Tensor, manual_seed};
 
 struct Tied {
     first: Linear,

@@ -1,0 +1,62 @@
+//! The WGSL of a few telling kernels, word for word, beside this file. After a deliberate change run the tests once
+//! with UPDATE_SNAPSHOTS=1 and read the difference.
+
+use super::tests::{LARGE, validate};
+use super::{Caps, print};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::{Device, Tensor};
+use std::path::Path;
+
+/// Prints the kernels that compute some tensors and compares them with the file of that name.
+fn check(name: &str, caps: &Caps, targets: &[&Tensor]) -> Result<()> {
+    let plan = crate::realize::plan(targets)?;
+    let mut text = String::new();
+    for step in &plan.steps {
+        let printed = print(&step.kernel, &vec![true; step.kernel.in_place.len()], caps)?;
+        for dispatch in printed.dispatches {
+            validate(&step.kernel.label, &dispatch.text, caps);
+            text += &format!("// {}: {:?} workgroups\n{}\n", step.kernel.label, dispatch.grid, dispatch.text);
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/device/wgpu/print/snapshots")
+        .join(format!("{name}.wgsl"));
+    if std::env::var("UPDATE_SNAPSHOTS").is_ok() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{name} changed; if it should have, run with UPDATE_SNAPSHOTS=1 and read the difference");
+    Ok(())
+}
+
+fn data(shape: &[usize], dtype: DType) -> Result<Tensor> {
+    let x = Tensor::zeros(shape, dtype, &Device::cpu())?;
+    x.eval()?;
+    Ok(x)
+}
+
+#[test]
+fn texts_stay_what_they_were() -> Result<()> {
+    let x = data(&[64, 768], DType::F32)?;
+    let (w, b) = (data(&[768], DType::F32)?, data(&[768], DType::F32)?);
+    check("map_add", &LARGE, &[&x.add(&w)?])?;
+    check("map_transposed", &LARGE, &[&x.t()?.exp()?])?;
+    check("map_bool", &LARGE, &[&x.gt(0.5)?])?;
+    check("map_bf16", &LARGE, &[&data(&[100], DType::BF16)?.mul(2.0)?])?;
+    check("map_segments", &LARGE, &[&Tensor::cat(&[&w, &b, &w], 0)?])?;
+    check("map_embedding", &LARGE, &[&Tensor::embedding(&x, &data(&[16], DType::I64)?)?])?;
+    check("map_normal", &LARGE, &[&Tensor::randn(&[64], DType::F32, &Device::cpu())?])?;
+    check("row_layer_norm", &LARGE, &[&x.layer_norm(1, Some(&w), Some(&b), 1e-5)?])?;
+    check("row_softmax_streaming", &LARGE, &[&data(&[600, 50257], DType::F32)?.softmax(1)?])?;
+    check("row_argmax", &Caps { subgroup: None, ..LARGE }, &[&x.argmax(Some(1), false)?])?;
+    check("row_split_sum", &LARGE, &[&data(&[1 << 20], DType::F32)?.sum_all()?])?;
+    check("column_sum", &LARGE, &[&data(&[4096, 768], DType::F32)?.sum(&[0], false)?])?;
+    let (left, right) = (data(&[512, 768], DType::F32)?, data(&[768, 3072], DType::F32)?);
+    let bias = data(&[3072], DType::F32)?;
+    check("matmul_gelu", &LARGE, &[&left.matmul(&right)?.add(&bias)?.gelu()?])?;
+    check("matmul_one_row", &LARGE, &[&left.narrow(0, 0, 1)?.matmul(&right)?])?;
+    let (left, right) = (data(&[2048, 2048], DType::F16)?, data(&[2048, 2048], DType::F16)?);
+    check("matmul_cooperative", &Caps { cooperative: true, ..LARGE }, &[&left.matmul(&right)?])?;
+    check("matmul_cooperative_transposed", &Caps { cooperative: true, ..LARGE }, &[&left.t()?.matmul(&right.t()?)?])
+}
