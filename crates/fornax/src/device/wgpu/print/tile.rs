@@ -123,11 +123,10 @@ impl Tile {
 
     /// Vector `c` of a row; `turn` is the row modulo 8, or equal to it modulo 8.
     pub fn at(&self, row: &str, turn: &str, c: &str) -> String {
+        let (name, stride) = (&self.name, self.stride());
         match self.turns() {
-            Some(mask) => {
-                format!("{}[({row}) * {}u + (({c}) ^ (({turn}) & {mask}u))]", self.name, self.stride())
-            }
-            None => format!("{}[({row}) * {}u + {c}]", self.name, self.stride()),
+            Some(mask) => format!("{name}[({row}) * {stride}u + (({c}) ^ (({turn}) & {mask}u))]"),
+            None => format!("{name}[({row}) * {stride}u + {c}]"),
         }
     }
 
