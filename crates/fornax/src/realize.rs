@@ -109,6 +109,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         scalars: &form.scalars,
         donations: &donations,
         fusion,
+        memories: device.0.backend.memories(),
     })?;
     for step in &mut plan.steps {
         step.pipeline = Some(device.pipeline(&step.kernel)?);

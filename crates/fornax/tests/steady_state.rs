@@ -121,7 +121,9 @@ fn a_step_that_fails_leaves_the_parameters_as_they_were() -> Result<()> {
     let mut optimizer = Optimizer::new(AdamW::default(), 0.1, named(std::slice::from_ref(&p)))?;
     let ids = Tensor::from_slice(&[0i64, 7], &[2], &device)?;
     let loss = Tensor::embedding(&p.tensor(), &ids)?.sum_all()?;
-    assert!(matches!(optimizer.step(&loss.backward()?), Err(Error::Index { .. })));
+    // A GPU tells when it is waited for.
+    let step = optimizer.step(&loss.backward()?).and_then(|_| device.synchronize());
+    assert!(matches!(step, Err(Error::Index { .. })), "{step:?}");
     assert_eq!(p.tensor().to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
     Ok(())
 }
@@ -181,7 +183,8 @@ fn temporaries_share_memory() -> Result<()> {
 fn out_of_memory_is_an_error_and_the_device_goes_on() -> Result<()> {
     let device = on::fresh();
     let huge = Tensor::zeros(&[1 << 46], DType::F32, &device)?;
-    assert!(matches!(huge.eval(), Err(Error::OutOfMemory { .. })));
+    // A GPU has a limit for one tensor beside its memory.
+    assert!(matches!(huge.eval(), Err(Error::OutOfMemory { .. } | Error::Device { .. })));
     assert_eq!(device.stats().pool.live_bytes, 0);
     assert_eq!(Tensor::ones(&[2], DType::F32, &device)?.to_vec::<f32>()?, [1.0, 1.0]);
     Ok(())

@@ -73,6 +73,10 @@ pub trait Backend: Send + Sync {
     }
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
+    /// The most memories that a segment of a kernel may read and write.
+    fn memories(&self) -> usize {
+        usize::MAX
+    }
     /// Whether kernels can read and write elements of a dtype.
     fn supports(&self, _dtype: DType) -> bool {
         true

@@ -49,11 +49,14 @@ struct Fuser<'a> {
     /// Per node its group; `usize::MAX` for nodes that are not computed.
     of: Vec<usize>,
     roots: Roots,
+    /// The most memories of one kernel.
+    memories: usize,
+    is_output: Vec<bool>,
 }
 
 /// Forms the groups of a graph. Without `fusion` every node is its own.
-pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Result<Vec<Group>> {
-    let mut fuser = Fuser::new(graph, edges);
+pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool, memories: usize) -> Result<Vec<Group>> {
+    let mut fuser = Fuser::new(graph, edges, memories);
     if fusion {
         // What only a reduction wants goes there, before products take their epilogues.
         fuser.merge_into_users(true);
@@ -78,7 +81,9 @@ pub(super) fn fuse(graph: &Graph, edges: &Edges, fusion: bool) -> Result<Vec<Gro
 }
 
 impl<'a> Fuser<'a> {
-    fn new(graph: &'a Graph, edges: &'a Edges) -> Self {
+    fn new(graph: &'a Graph, edges: &'a Edges, memories: usize) -> Self {
+        let mut is_output = vec![false; graph.len()];
+        graph.outputs.iter().for_each(|o| is_output[o.index()] = true);
         let mut groups = vec![];
         let mut of = vec![usize::MAX; graph.len()];
         for (id, node) in graph.iter() {
@@ -95,7 +100,7 @@ impl<'a> Fuser<'a> {
             let (clones, stored) = (FxHashSet::default(), vec![]);
             groups.push(Some(Group { kind, space, nodes: vec![id], clones, stored }));
         }
-        Fuser { roots: Roots::new(graph, edges), graph, edges, groups, of }
+        Fuser { roots: Roots::new(graph, edges), graph, edges, groups, of, memories, is_output }
     }
 
     fn count(&self) -> usize {
@@ -300,11 +305,33 @@ impl<'a> Fuser<'a> {
         if into.kind == Kind::MatMul && self.epilogue_loads(a, b) > MAX_EPILOGUE_LOADS {
             return false;
         }
+        if self.too_many_memories(a, b) {
+            return false;
+        }
         self.join(a, b);
         if let Some(group) = &mut self.groups[a] {
             group.space = space;
         }
         true
+    }
+
+    /// Whether the merged group would read and write more memories than a kernel may.
+    fn too_many_memories(&self, a: usize, b: usize) -> bool {
+        let members = || self.group(a).nodes.iter().chain(&self.group(b).nodes);
+        // A node has at most three sources and one result.
+        if (self.group(a).nodes.len() + self.group(b).nodes.len()).saturating_mul(4) <= self.memories {
+            return false;
+        }
+        let inside = |n: NodeId| self.of[n.index()] == a || self.of[n.index()] == b;
+        let mut touched: FxHashSet<NodeId> = FxHashSet::default();
+        for &n in members() {
+            let sources = self.edges.src[n.index()].iter().map(|e| e.base);
+            touched.extend(sources.filter(|&s| !inside(s) && self.edges.class[s.index()] != Class::Free));
+            if self.is_output[n.index()] || self.edges.users[n.index()].iter().any(|&u| !inside(u)) {
+                touched.insert(n);
+            }
+        }
+        touched.len() > self.memories
     }
 
     fn role(&self, space: &Space, id: NodeId) -> Option<Role> {

@@ -29,13 +29,15 @@ pub(crate) struct Request<'a> {
     pub donations: &'a [(usize, usize)],
     /// Whether to fuse.
     pub fusion: bool,
+    /// The most memories that one kernel may read and write.
+    pub memories: usize,
 }
 
 /// Builds a plan; pipelines are still to be compiled.
 pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     let (graph, map) = simplify::simplify(request.graph);
     let edges = edges::Edges::new(&graph);
-    let groups = fuse::fuse(&graph, &edges, request.fusion)?;
+    let groups = fuse::fuse(&graph, &edges, request.fusion, request.memories)?;
     let mut kernels = vec![];
     for group in groups.iter().filter(|g| g.space.numel() > 0) {
         kernels.push(lower::lower(&graph, &edges, group)?);

@@ -158,6 +158,11 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
+    fn memories(&self) -> usize {
+        // Some bindings stay free for scratch memories and the status.
+        (self.caps.buffers - (self.caps.buffers / 4).max(2)) as usize
+    }
+
     fn supports(&self, dtype: DType) -> bool {
         dtype != DType::F64
     }

@@ -92,7 +92,7 @@ impl Variant {
                 Binding::Read(n) => own::<GpuMemory>(launch.reads[n], "memory")?,
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
                 Binding::Scratch(n) => &self.scratch[n],
-                Binding::Status => {
+                Binding::Status | Binding::Reported => {
                     memories.push((&gpu.status, 0));
                     continue;
                 }
@@ -142,7 +142,9 @@ impl Ready {
                     min_binding_size: None,
                 },
                 _ => wgpu::BindingType::Buffer {
-                    ty: wgpu::BufferBindingType::Storage { read_only: matches!(binding, Binding::Read(_)) },
+                    ty: wgpu::BufferBindingType::Storage {
+                        read_only: matches!(binding, Binding::Read(_) | Binding::Reported),
+                    },
                     has_dynamic_offset: false,
                     min_binding_size: None,
                 },

@@ -1,7 +1,7 @@
 //! Maps: one lane for every few consecutive elements. Several segments share a dispatch, each with a range of its
 //! workgroups.
 
-use super::module::line;
+use super::module::{Binding, line};
 use super::program::{Point, Program};
 use super::{Dispatch, Module, Printer};
 use crate::error::Result;
@@ -13,7 +13,7 @@ const LANES: u32 = 256;
 /// How many of the first segments fit one dispatch.
 pub(super) fn together(printer: &Printer<'_>, segments: &[Segment]) -> usize {
     // Drivers compile every segment's code: past a few dozen bindings nothing is gained.
-    let most = (printer.caps.buffers as usize).saturating_sub(2).min(64);
+    let most = (printer.caps.buffers as usize).saturating_sub(3).min(64);
     let mut used = 0;
     let fits = segments.iter().take_while(|s| {
         used += printer.memories(s);
@@ -87,6 +87,11 @@ pub(super) fn print<'a>(printer: &Printer<'a>, body: &'a Loop, segments: &'a [Se
         program.declare(&mut m, &[Level::Uniform, Level::Kept, Level::Element]);
         programs.push(program);
     }
+    // A step that met a bad index must not touch what it would overwrite.
+    let in_place = printer.aliased.contains(&true);
+    if in_place {
+        m.want(Binding::Reported, 1);
+    }
     let mut first = 0;
     for (s, program) in programs.iter().enumerate() {
         let dims = &program.segment.dims;
@@ -105,8 +110,14 @@ pub(super) fn print<'a>(printer: &Printer<'a>, body: &'a Loop, segments: &'a [Se
             program.instruction(&mut m, i, &point, 0, program.vector);
         }
         let all: Vec<usize> = (0..body.stores.len()).collect();
+        if in_place {
+            line!(m, "if (reported[0] == 0u) {{");
+        }
         program.stores(&mut m, &all, &point, 0, program.vector);
         line!(m, "}}");
+        if in_place {
+            line!(m, "}}");
+        }
         if programs.len() > 1 {
             line!(m, "}}");
         }

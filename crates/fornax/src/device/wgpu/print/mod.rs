@@ -15,6 +15,8 @@ mod program;
 mod row;
 mod scan;
 mod scatter;
+#[cfg(test)]
+mod snapshots;
 mod sort;
 #[cfg(test)]
 mod tests;

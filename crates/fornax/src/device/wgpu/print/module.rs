@@ -19,6 +19,8 @@ pub(crate) enum Binding {
     Scratch(usize),
     /// Four words of the device, in which kernels report bad indices.
     Status,
+    /// The same, only read: kernels that overwrite what they read do nothing once something was reported.
+    Reported,
     /// The launch arguments, where immediates do not exist.
     Args,
 }
@@ -103,6 +105,7 @@ impl<'a> Module<'a> {
                     Binding::Write(n) => format!("w{n}"),
                     Binding::Scratch(n) => format!("s{n}"),
                     Binding::Status => "status".into(),
+                    Binding::Reported => "reported".into(),
                     Binding::Args => "args".into(),
                 };
                 self.declared.push(Declared { binding, name, words, atomic: false, halves: false });
@@ -127,15 +130,10 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Expressions of type f16 for elements from element address `at`, a multiple of four.
+    /// Names of type vec4<f16> for `count` elements from element address `at`, a multiple of four.
     pub fn halves(&mut self, binding: Binding, at: &str, count: usize) -> Vec<String> {
         let name = self.declared(binding).0.to_string();
-        let mut out = vec![];
-        for i in 0..count / 4 {
-            let four = self.bind("q", &format!("{name}[({at}) / 4u + {i}u]"));
-            out.extend(["x", "y", "z", "w"].iter().map(|c| format!("{four}.{c}")));
-        }
-        out
+        (0..count / 4).map(|i| self.bind("q", &format!("{name}[({at}) / 4u + {i}u]"))).collect()
     }
 
     /// Includes a helper function and gives its name.
@@ -369,7 +367,7 @@ impl<'a> Module<'a> {
         let mut bindings = vec![];
         for (i, d) in self.declared.iter().enumerate() {
             let access = match d.binding {
-                Binding::Read(_) => "storage, read",
+                Binding::Read(_) | Binding::Reported => "storage, read",
                 Binding::Args => {
                     let _ = writeln!(text, "@group(0) @binding({i}) var<uniform> args: Args;");
                     bindings.push(d.binding);

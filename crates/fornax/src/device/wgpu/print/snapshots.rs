@@ -26,7 +26,10 @@ fn check(name: &str, caps: &Caps, targets: &[&Tensor]) -> Result<()> {
         std::fs::write(&path, &text).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == text, "{name} changed; if it should have, run with UPDATE_SNAPSHOTS=1 and read the difference");
+    assert!(
+        kept == text,
+        "{name} changed; if it should have, run with UPDATE_SNAPSHOTS=1 and read the difference"
+    );
     Ok(())
 }
 
@@ -58,5 +61,9 @@ fn texts_stay_what_they_were() -> Result<()> {
     check("matmul_one_row", &LARGE, &[&left.narrow(0, 0, 1)?.matmul(&right)?])?;
     let (left, right) = (data(&[2048, 2048], DType::F16)?, data(&[2048, 2048], DType::F16)?);
     check("matmul_cooperative", &Caps { cooperative: true, ..LARGE }, &[&left.matmul(&right)?])?;
-    check("matmul_cooperative_transposed", &Caps { cooperative: true, ..LARGE }, &[&left.t()?.matmul(&right.t()?)?])
+    check(
+        "matmul_cooperative_transposed",
+        &Caps { cooperative: true, ..LARGE },
+        &[&left.t()?.matmul(&right.t()?)?],
+    )
 }

@@ -10,7 +10,7 @@ use crate::{AttentionOptions, Device, Result, Tensor, grad};
 use std::sync::Arc;
 use wgpu::naga;
 
-const LARGE: Caps = Caps {
+pub(super) const LARGE: Caps = Caps {
     f16: true,
     int64: true,
     subgroup: Some(32),
@@ -44,6 +44,24 @@ fn adapters() -> Vec<Caps> {
     ]
 }
 
+/// Checks that a text is WGSL, and that an adapter with such capabilities takes it.
+pub(super) fn validate(what: &str, text: &str, caps: &Caps) {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    let module = naga::front::wgsl::parse_str(text)
+        .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
+    let mut able = Capabilities::all();
+    able.set(Capabilities::SHADER_FLOAT16, caps.f16);
+    able.set(Capabilities::SHADER_INT64, caps.int64);
+    able.set(Capabilities::SUBGROUP, caps.subgroup.is_some());
+    Validator::new(ValidationFlags::all(), able)
+        .validate(&module)
+        .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
+    let sizes = module.to_ctx();
+    let shared = module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
+    let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(sizes)).sum();
+    assert!(bytes <= caps.workgroup_bytes, "{what}: {bytes} bytes of workgroup memory");
+}
+
 fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usize)], in_place: bool) {
     let ports =
         |of: &[(DType, usize)]| of.iter().map(|&(dtype, len)| Port { dtype, len }).collect::<Vec<_>>();
@@ -62,21 +80,7 @@ fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usi
         assert!(!printed.dispatches.is_empty(), "{what}");
         for dispatch in &printed.dispatches {
             let text = &dispatch.text;
-            let module = naga::front::wgsl::parse_str(text)
-                .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
-            use naga::valid::{Capabilities, ValidationFlags, Validator};
-            let mut able = Capabilities::all();
-            able.set(Capabilities::SHADER_FLOAT16, caps.f16);
-            able.set(Capabilities::SHADER_INT64, caps.int64);
-            able.set(Capabilities::SUBGROUP, caps.subgroup.is_some());
-            Validator::new(ValidationFlags::all(), able)
-                .validate(&module)
-                .unwrap_or_else(|e| panic!("{what}: {}\n{text}", e.emit_to_string(text)));
-            let sizes = module.to_ctx();
-            let shared =
-                module.global_variables.iter().filter(|(_, v)| v.space == naga::AddressSpace::WorkGroup);
-            let bytes: u32 = shared.map(|(_, v)| module.types[v.ty].inner.size(sizes)).sum();
-            assert!(bytes <= caps.workgroup_bytes, "{what}: {bytes} bytes of workgroup memory");
+            validate(what, text, &caps);
         }
     }
 }

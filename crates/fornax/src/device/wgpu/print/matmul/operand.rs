@@ -171,6 +171,13 @@ impl Operand {
                 };
                 let safe_k = if k_ends_inside { format!("min({k}, {}u)", self.last_k()) } else { k.clone() };
                 let at = m.bind("at", &self.address(base, &o, &safe_k));
+                if self.halves && !k_ends_inside {
+                    for (quad, four) in m.halves(self.binding, &at, self.chunk).iter().enumerate() {
+                        line!(m, "{} = {four};", self.register(load, quad));
+                    }
+                    line!(m, "}}");
+                    continue;
+                }
                 values.extend(self.values(m, &at, self.chunk));
                 if k_ends_inside {
                     let inside = m.bind("inside", &format!("{k} < {end}"));
@@ -216,7 +223,8 @@ impl Operand {
     fn values(&self, m: &mut Module<'_>, at: &str, count: usize) -> Vec<String> {
         if self.halves {
             // Halves stay halves.
-            return m.halves(self.binding, at, count);
+            let fours = m.halves(self.binding, at, count);
+            return fours.iter().flat_map(|q| ["x", "y", "z", "w"].map(|c| format!("{q}.{c}"))).collect();
         }
         let values = m.elements(self.binding, self.stored, at, count);
         let rounded: Vec<String> = values.iter().map(|v| cast(m, self.stored, self.dtype, v)).collect();

@@ -1,0 +1,49 @@
+// random_normal f32 64: [1, 1] workgroups
+enable f16;
+struct Args { words: array<vec4<u32>, 1> }
+var<immediate> args: Args;
+@group(0) @binding(0) var<storage, read_write> w0: array<vec4<u32>>;
+fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
+    var keys = array<u32, 3>(seed, stream, seed ^ stream ^ 0x1BD11BDAu);
+    var rotations = array<u32, 8>(13u, 15u, 26u, 6u, 17u, 29u, 16u, 24u);
+    var x = low + keys[0];
+    var y = high + keys[1];
+    for (var block = 0u; block < 5u; block++) {
+        for (var r = 0u; r < 4u; r++) {
+            let turn = rotations[(block % 2u) * 4u + r];
+            x += y;
+            y = ((y << turn) | (y >> (32u - turn))) ^ x;
+        }
+        x += keys[(block + 1u) % 3u];
+        y += keys[(block + 2u) % 3u] + block + 1u;
+    }
+    return vec2<u32>(x, y);
+}
+fn unit(word: u32) -> f32 { return f32(word >> 8u) * 0.000000059604644775390625; }
+fn normal(words: vec2<u32>) -> f32 {
+    return sqrt(-2.0 * log(1.0 - unit(words.x))) * cos(6.2831855 * unit(words.y));
+}
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+let group = workgroup.x + workgroup.y * 1u;
+let i_1 = (group - 0u) * 256u + lane;
+if (i_1 < 16u) {
+let c_2 = i_1 * 4u;
+let v0 = args.words[0][0];
+let v1 = args.words[0][2];
+let v2_0 = i64((c_2));
+let v2_1 = i64(((c_2 + 1u)));
+let v2_2 = i64(((c_2 + 2u)));
+let v2_3 = i64(((c_2 + 3u)));
+let t_3 = threefry(v0, v1, u32(v2_0 & 0xffffffffli), u32(v2_0 >> 32u));
+let t_4 = threefry(v0, v1, u32(v2_1 & 0xffffffffli), u32(v2_1 >> 32u));
+let t_5 = threefry(v0, v1, u32(v2_2 & 0xffffffffli), u32(v2_2 >> 32u));
+let t_6 = threefry(v0, v1, u32(v2_3 & 0xffffffffli), u32(v2_3 >> 32u));
+let v3_0 = normal(t_3);
+let v3_1 = normal(t_4);
+let v3_2 = normal(t_5);
+let v3_3 = normal(t_6);
+w0[(c_2) / 4u + 0u] = vec4<u32>(bitcast<u32>(v3_0), bitcast<u32>(v3_1), bitcast<u32>(v3_2), bitcast<u32>(v3_3));
+}
+}
+
