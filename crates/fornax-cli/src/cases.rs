@@ -185,6 +185,10 @@ pub fn gpu() -> Vec<Case> {
             }
         }
     }
+    for batch in [1, 8] {
+        let config = GptConfig { context: 512, ..DISTILGPT2 };
+        all.push(wall(&format!("distilgpt2_train_B{batch}_T512"), move |d| gpt_train(config, batch, d)));
+    }
     all.into_iter().map(|case| Case { budget: 0.3, ..case }).collect()
 }
 

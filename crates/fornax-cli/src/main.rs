@@ -4,6 +4,7 @@
 mod bench;
 mod cases;
 mod info;
+mod profile;
 mod report;
 
 use clap::{Parser, Subcommand};
@@ -31,6 +32,14 @@ enum Command {
         #[arg(long, value_name = "SUBSTR", default_value = "")]
         filter: String,
     },
+    /// Times every kernel of one benchmark case
+    Profile {
+        /// The case, as `fornax bench` names it
+        case: String,
+        /// Where to run
+        #[arg(long, default_value = "cpu")]
+        device: String,
+    },
     /// Tells the version, the device and what the machine offers
     Info,
 }
@@ -53,6 +62,7 @@ impl From<fornax::Error> for Failure {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
+        Command::Profile { case, device } => profile::run(&device, &case),
         Command::Info => info::run(),
     };
     match done {

@@ -42,6 +42,8 @@ pub struct Wgpu {
     staging: memory::Staging,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
     arguments: Mutex<Option<Arc<GpuMemory>>>,
+    /// Held from the writing of arguments to the submit that reads them.
+    launching: Mutex<()>,
     next_memory: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
@@ -102,6 +104,7 @@ impl Wgpu {
             status,
             staging: memory::Staging::default(),
             arguments: Mutex::default(),
+            launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             fault,
             submits: AtomicU64::new(0),

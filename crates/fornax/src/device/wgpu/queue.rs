@@ -1,4 +1,4 @@
-//! Launching: a batch of kernels becomes one command buffer with one compute pass, submitted once.
+//! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
 use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Variant};
@@ -39,41 +39,66 @@ impl Wgpu {
         for launch in batch {
             variants.push(own::<GpuPipeline>(launch.pipeline, "pipeline")?.variant(self, launch)?);
         }
-        // Arguments that do not travel as immediates are written once for the whole batch.
+        // Arguments that do not travel as immediates are written once for the whole batch, and nobody else may
+        // write theirs before it is submitted.
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
+        let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
+        let mut first = 0;
+        while first < batch.len() {
+            // The GPU begins with the first launches while the rest is encoded; few submits, because each costs
+            // as much as some launches.
+            let many = match (clock, first) {
+                (Some(_), _) => batch.len(),
+                (None, 0) => 32,
+                (None, _) => (first * 4).max(128),
+            };
+            let end = if first + many + 16 >= batch.len() { batch.len() } else { first + many };
+            self.encode_some(batch, &variants, first..end, args.as_ref(), clock)?;
+            first = end;
+        }
+        Ok(())
+    }
+
+    fn encode_some(
+        &self,
+        batch: &[Launch<'_>],
+        variants: &[Arc<Variant>],
+        range: std::ops::Range<usize>,
+        args: Option<&Arguments>,
+        clock: Option<&Clock>,
+    ) -> Result<()> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        {
-            let whole = clock.filter(|c| !c.each).map(|c| wgpu::ComputePassTimestampWrites {
-                query_set: &c.queries,
-                beginning_of_pass_write_index: Some(0),
-                end_of_pass_write_index: Some(1),
-            });
-            let mut pass = encoder
-                .begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: whole });
-            for (i, (launch, variant)) in batch.iter().zip(&variants).enumerate() {
-                if let Some(clock) = clock.filter(|c| c.each) {
-                    pass.write_timestamp(&clock.queries, 2 * i as u32);
+        let whole = clock.filter(|c| !c.each).map(|c| wgpu::ComputePassTimestampWrites {
+            query_set: &c.queries,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        });
+        let each = clock.filter(|c| c.each);
+        let mut pass =
+            encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: whole });
+        for i in range {
+            let (launch, variant) = (&batch[i], &variants[i]);
+            if let Some(clock) = each {
+                pass.write_timestamp(&clock.queries, 2 * i as u32);
+            }
+            for ready in &variant.dispatches {
+                let group = variant.group(self, ready, launch, args.map(|a| &*a.memory))?;
+                pass.set_pipeline(&ready.pipeline);
+                match args.filter(|_| ready.uniform()) {
+                    Some(args) => pass.set_bind_group(0, &group, &[args.offsets[i]]),
+                    None => pass.set_bind_group(0, &group, &[]),
                 }
-                for ready in &variant.dispatches {
-                    let group = variant.group(self, ready, launch, args.as_deref())?;
-                    pass.set_pipeline(&ready.pipeline);
-                    let offset = args.as_ref().map_or(0, |a| a.offsets[i]);
-                    pass.set_bind_group(
-                        0,
-                        &group,
-                        if ready.uniform() { std::slice::from_ref(&offset) } else { &[] },
-                    );
-                    if ready.immediates {
-                        pass.set_immediates(0, bytemuck::cast_slice(&packed(launch)));
-                    }
-                    pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
+                if ready.immediates {
+                    pass.set_immediates(0, bytemuck::cast_slice(&packed(launch)));
                 }
-                if let Some(clock) = clock.filter(|c| c.each) {
-                    pass.write_timestamp(&clock.queries, 2 * i as u32 + 1);
-                }
+                pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
+            }
+            if let Some(clock) = each {
+                pass.write_timestamp(&clock.queries, 2 * i as u32 + 1);
             }
         }
+        drop(pass);
         if let Some(clock) = clock {
             encoder.resolve_query_set(&clock.queries, 0..clock.count, &clock.ticks.buffer, 0);
         }
@@ -158,20 +183,10 @@ pub(super) struct Arguments {
     offsets: Vec<u32>,
 }
 
-impl std::ops::Deref for Arguments {
-    type Target = GpuMemory;
-
-    fn deref(&self) -> &GpuMemory {
-        &self.memory
-    }
-}
-
 /// The arguments of a launch as words, padded to whole vectors.
 fn packed(launch: &Launch<'_>) -> smallvec::SmallVec<[u32; 32]> {
     let pairs = launch.args.iter().zip(&launch.kernel.args);
     let mut out: smallvec::SmallVec<[u32; 32]> = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
-    while out.len() % 4 != 0 {
-        out.push(0);
-    }
+    out.resize(out.len().next_multiple_of(4), 0);
     out
 }

@@ -48,7 +48,9 @@ pub(super) fn print(
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));
     let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
     let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
-    let row_c = block_columns + 4;
+    // The epilogue takes two matrices of each block at a time: little workgroup memory, whole segments of rows.
+    let strip = 2.min(mats_n);
+    let row_c = strip * 16 + 4;
     let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
     let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
     let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * row_c);
@@ -66,13 +68,13 @@ pub(super) fn print(
     let inside = place.ends_inside;
     a.load(&mut m, "base_a", "row0", "k_from", "k_to", inside);
     b.load(&mut m, "base_b", "column0", "k_from", "k_to", inside);
-    line!(m, "for (var k0 = k_from; k0 < k_to; k0 += {}u) {{", s.depth);
+    line!(m, "for (var slice = 1u; slice <= {}u; slice++) {{", place.slices);
     line!(m, "workgroupBarrier();");
     a.put_as_loaded(&mut m, "tile_a", "0u", row_a / 4);
     b.put_as_loaded(&mut m, "tile_b", "0u", row_b / 4);
     line!(m, "workgroupBarrier();");
     // The last turn loads its own slice again rather than one past the end.
-    line!(m, "let next = select(k0, k0 + {0}u, k0 + {0}u < k_to);", s.depth);
+    line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
     a.load(&mut m, "base_a", "row0", "next", "k_to", inside);
     b.load(&mut m, "base_b", "column0", "next", "k_to", inside);
     for k in (0..s.depth).step_by(16) {
@@ -117,22 +119,23 @@ pub(super) fn print(
         line!(m, "}}");
     }
     line!(m, "}}");
-    // Sixteen rows of each block at a time.
-    let quads = block_columns / 4;
+    let quads = strip * 4;
     line!(m, "let own_c = subgroup * {}u;", 16 * row_c);
     for i in 0..mats_m {
-        line!(m, "workgroupBarrier();");
-        for j in 0..mats_n {
-            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c + {}u], {row_c}u);", j * 16);
+        for first in (0..mats_n).step_by(strip) {
+            line!(m, "workgroupBarrier();");
+            for j in 0..strip {
+                line!(m, "coopStoreT(c{i}_{}, &tile_c[own_c + {}u], {row_c}u);", first + j, j * 16);
+            }
+            line!(m, "workgroupBarrier();");
+            line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
+            line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
+            line!(m, "let column = column0 + block_column + {}u + (q % {quads}u) * 4u;", first * 16);
+            line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
+            let product = (0..4).map(|j| format!("tile_c[first + {j}u]")).collect();
+            finish_tile(&mut m, body, &target, &place, "row", "column", product);
+            line!(m, "}}");
         }
-        line!(m, "workgroupBarrier();");
-        line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
-        line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
-        line!(m, "let column = column0 + block_column + (q % {quads}u) * 4u;");
-        line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
-        let product = (0..4).map(|j| format!("tile_c[first + {j}u]")).collect();
-        finish_tile(&mut m, body, &target, &place, "row", "column", product);
-        line!(m, "}}");
     }
     m.finish(lanes as u32, place.groups)
 }

@@ -144,6 +144,8 @@ struct Place {
     batch: Vec<String>,
     /// Whether a slice can reach past the end of the sum.
     ends_inside: bool,
+    /// Slices of a part: a constant, so that drivers can unroll and overlap.
+    slices: usize,
     /// Tiles of one batch.
     tiles: usize,
     groups: usize,
@@ -188,6 +190,7 @@ impl Place {
         Place {
             batch,
             ends_inside: !body.k.is_multiple_of(depth) || body.k < share * parts,
+            slices: share / depth,
             tiles: down * across,
             groups,
         }

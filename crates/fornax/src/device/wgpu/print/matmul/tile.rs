@@ -70,11 +70,12 @@ pub(super) fn print(
     b.put_inner_major(&mut m, "tile_b", "0u", stride_b);
     line!(m, "workgroupBarrier();");
     line!(m, "var turn = 0u;");
-    line!(m, "for (var k0 = k_from; k0 < k_to; k0 += {depth}u) {{");
-    line!(m, "let more = k0 + {depth}u < k_to;");
+    // The driver must not see how often this runs: it would unroll until registers spill.
+    line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
+    line!(m, "let more = k0 < k_to;");
     line!(m, "if (more) {{");
-    a.load(&mut m, "base_a", "row0", &format!("(k0 + {depth}u)"), "k_to", inside);
-    b.load(&mut m, "base_b", "column0", &format!("(k0 + {depth}u)"), "k_to", inside);
+    a.load(&mut m, "base_a", "row0", "k0", "k_to", inside);
+    b.load(&mut m, "base_b", "column0", "k0", "k_to", inside);
     line!(m, "}}");
     line!(m, "let from_a = turn * {size_a}u + ty;");
     line!(m, "let from_b = turn * {size_b}u + tx;");

@@ -8,7 +8,7 @@ fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a))
 fn round_half(x: f32) -> f32 { return f32(f16(x)); }
 var<workgroup> tile_a: array<vec4<f16>, 1280>;
 var<workgroup> tile_b: array<vec4<f16>, 1088>;
-var<workgroup> tile_c: array<f32, 4352>;
+var<workgroup> tile_c: array<f32, 2304>;
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
 let group = workgroup.x + workgroup.y * 256u;
@@ -157,7 +157,7 @@ let q_69 = r1[(at_67) / 4u + 1u];
 br3_0 = q_68;
 br3_1 = q_69;
 }
-for (var k0 = k_from; k0 < k_to; k0 += 32u) {
+for (var slice = 1u; slice <= 64u; slice++) {
 workgroupBarrier();
 {
 let e_70 = lane + 0u;
@@ -216,7 +216,7 @@ tile_b[0u + kk_93 * 34u + oo_92 / 4u + 0u] = br3_0;
 tile_b[0u + kk_93 * 34u + oo_92 / 4u + 1u] = br3_1;
 }
 workgroupBarrier();
-let next = select(k0, k0 + 32u, k0 + 32u < k_to);
+let next = k_from + min(slice, 63u) * 32u;
 {
 let e_94 = lane + 0u;
 let kk_95 = (e_94 % 4u) * 8u;
@@ -366,17 +366,15 @@ c3_2 = coopMultiplyAdd(a3, b2, c3_2);
 c3_3 = coopMultiplyAdd(a3, b3, c3_3);
 }
 }
-let own_c = subgroup * 1088u;
+let own_c = subgroup * 576u;
 workgroupBarrier();
-coopStoreT(c0_0, &tile_c[own_c + 0u], 68u);
-coopStoreT(c0_1, &tile_c[own_c + 16u], 68u);
-coopStoreT(c0_2, &tile_c[own_c + 32u], 68u);
-coopStoreT(c0_3, &tile_c[own_c + 48u], 68u);
+coopStoreT(c0_0, &tile_c[own_c + 0u], 36u);
+coopStoreT(c0_1, &tile_c[own_c + 16u], 36u);
 workgroupBarrier();
-for (var q = lane % 32u; q < 256u; q += 32u) {
-let row = row0 + block_row + 0u + q / 16u;
-let column = column0 + block_column + (q % 16u) * 4u;
-let first = own_c + (q / 16u) * 68u + (q % 16u) * 4u;
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 0u + q / 8u;
+let column = column0 + block_column + 0u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -390,15 +388,13 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_0, &tile_c[own_c + 0u], 68u);
-coopStoreT(c1_1, &tile_c[own_c + 16u], 68u);
-coopStoreT(c1_2, &tile_c[own_c + 32u], 68u);
-coopStoreT(c1_3, &tile_c[own_c + 48u], 68u);
+coopStoreT(c0_2, &tile_c[own_c + 0u], 36u);
+coopStoreT(c0_3, &tile_c[own_c + 16u], 36u);
 workgroupBarrier();
-for (var q = lane % 32u; q < 256u; q += 32u) {
-let row = row0 + block_row + 16u + q / 16u;
-let column = column0 + block_column + (q % 16u) * 4u;
-let first = own_c + (q / 16u) * 68u + (q % 16u) * 4u;
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 0u + q / 8u;
+let column = column0 + block_column + 32u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -412,15 +408,13 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_0, &tile_c[own_c + 0u], 68u);
-coopStoreT(c2_1, &tile_c[own_c + 16u], 68u);
-coopStoreT(c2_2, &tile_c[own_c + 32u], 68u);
-coopStoreT(c2_3, &tile_c[own_c + 48u], 68u);
+coopStoreT(c1_0, &tile_c[own_c + 0u], 36u);
+coopStoreT(c1_1, &tile_c[own_c + 16u], 36u);
 workgroupBarrier();
-for (var q = lane % 32u; q < 256u; q += 32u) {
-let row = row0 + block_row + 32u + q / 16u;
-let column = column0 + block_column + (q % 16u) * 4u;
-let first = own_c + (q / 16u) * 68u + (q % 16u) * 4u;
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 16u + q / 8u;
+let column = column0 + block_column + 0u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -434,15 +428,93 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_0, &tile_c[own_c + 0u], 68u);
-coopStoreT(c3_1, &tile_c[own_c + 16u], 68u);
-coopStoreT(c3_2, &tile_c[own_c + 32u], 68u);
-coopStoreT(c3_3, &tile_c[own_c + 48u], 68u);
+coopStoreT(c1_2, &tile_c[own_c + 0u], 36u);
+coopStoreT(c1_3, &tile_c[own_c + 16u], 36u);
 workgroupBarrier();
-for (var q = lane % 32u; q < 256u; q += 32u) {
-let row = row0 + block_row + 48u + q / 16u;
-let column = column0 + block_column + (q % 16u) * 4u;
-let first = own_c + (q / 16u) * 68u + (q % 16u) * 4u;
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 16u + q / 8u;
+let column = column0 + block_column + 32u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
+if (row < 2048u && column < 2048u) {
+let v0_0 = tile_c[first + 0u];
+let v0_1 = tile_c[first + 1u];
+let v0_2 = tile_c[first + 2u];
+let v0_3 = tile_c[first + 3u];
+let v1_0 = round_half(v0_0);
+let v1_1 = round_half(v0_1);
+let v1_2 = round_half(v0_2);
+let v1_3 = round_half(v0_3);
+w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
+}
+}
+workgroupBarrier();
+coopStoreT(c2_0, &tile_c[own_c + 0u], 36u);
+coopStoreT(c2_1, &tile_c[own_c + 16u], 36u);
+workgroupBarrier();
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 32u + q / 8u;
+let column = column0 + block_column + 0u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
+if (row < 2048u && column < 2048u) {
+let v0_0 = tile_c[first + 0u];
+let v0_1 = tile_c[first + 1u];
+let v0_2 = tile_c[first + 2u];
+let v0_3 = tile_c[first + 3u];
+let v1_0 = round_half(v0_0);
+let v1_1 = round_half(v0_1);
+let v1_2 = round_half(v0_2);
+let v1_3 = round_half(v0_3);
+w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
+}
+}
+workgroupBarrier();
+coopStoreT(c2_2, &tile_c[own_c + 0u], 36u);
+coopStoreT(c2_3, &tile_c[own_c + 16u], 36u);
+workgroupBarrier();
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 32u + q / 8u;
+let column = column0 + block_column + 32u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
+if (row < 2048u && column < 2048u) {
+let v0_0 = tile_c[first + 0u];
+let v0_1 = tile_c[first + 1u];
+let v0_2 = tile_c[first + 2u];
+let v0_3 = tile_c[first + 3u];
+let v1_0 = round_half(v0_0);
+let v1_1 = round_half(v0_1);
+let v1_2 = round_half(v0_2);
+let v1_3 = round_half(v0_3);
+w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
+}
+}
+workgroupBarrier();
+coopStoreT(c3_0, &tile_c[own_c + 0u], 36u);
+coopStoreT(c3_1, &tile_c[own_c + 16u], 36u);
+workgroupBarrier();
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 48u + q / 8u;
+let column = column0 + block_column + 0u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
+if (row < 2048u && column < 2048u) {
+let v0_0 = tile_c[first + 0u];
+let v0_1 = tile_c[first + 1u];
+let v0_2 = tile_c[first + 2u];
+let v0_3 = tile_c[first + 3u];
+let v1_0 = round_half(v0_0);
+let v1_1 = round_half(v0_1);
+let v1_2 = round_half(v0_2);
+let v1_3 = round_half(v0_3);
+w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
+}
+}
+workgroupBarrier();
+coopStoreT(c3_2, &tile_c[own_c + 0u], 36u);
+coopStoreT(c3_3, &tile_c[own_c + 16u], 36u);
+workgroupBarrier();
+for (var q = lane % 32u; q < 128u; q += 32u) {
+let row = row0 + block_row + 48u + q / 8u;
+let column = column0 + block_column + 32u + (q % 8u) * 4u;
+let first = own_c + (q / 8u) * 36u + (q % 8u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];

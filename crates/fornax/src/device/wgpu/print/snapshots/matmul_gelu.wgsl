@@ -118,14 +118,14 @@ tile_b[0u + kk_45 * 17u + oo_44 / 4u + 0u] = br1_0;
 }
 workgroupBarrier();
 var turn = 0u;
-for (var k0 = k_from; k0 < k_to; k0 += 16u) {
-let more = k0 + 16u < k_to;
+for (var k0 = k_from + 16u; k0 < k_to + 16u; k0 += 16u) {
+let more = k0 < k_to;
 if (more) {
 {
 let e_46 = lane + 0u;
 let kk_47 = (e_46 % 4u) * 4u;
 let oo_48 = e_46 / 4u;
-let k_49 = (k0 + 16u) + kk_47;
+let k_49 = k0 + kk_47;
 let o_50 = row0 + oo_48;
 let at_51 = base_a + o_50 * 768u + k_49;
 let q_52 = r0[(at_51) / 4u + 0u];
@@ -135,7 +135,7 @@ ar0_0 = vec4<f32>(bitcast<f32>(q_52.x), bitcast<f32>(q_52.y), bitcast<f32>(q_52.
 let e_53 = lane + 128u;
 let kk_54 = (e_53 % 4u) * 4u;
 let oo_55 = e_53 / 4u;
-let k_56 = (k0 + 16u) + kk_54;
+let k_56 = k0 + kk_54;
 let o_57 = row0 + oo_55;
 let at_58 = base_a + o_57 * 768u + k_56;
 let q_59 = r0[(at_58) / 4u + 0u];
@@ -145,7 +145,7 @@ ar1_0 = vec4<f32>(bitcast<f32>(q_59.x), bitcast<f32>(q_59.y), bitcast<f32>(q_59.
 let e_60 = lane + 0u;
 let oo_61 = (e_60 % 16u) * 4u;
 let kk_62 = e_60 / 16u;
-let k_63 = (k0 + 16u) + kk_62;
+let k_63 = k0 + kk_62;
 let o_64 = column0 + oo_61;
 let at_65 = base_b + o_64 + k_63 * 3072u;
 let q_66 = r1[(at_65) / 4u + 0u];
@@ -155,7 +155,7 @@ br0_0 = vec4<f32>(bitcast<f32>(q_66.x), bitcast<f32>(q_66.y), bitcast<f32>(q_66.
 let e_67 = lane + 128u;
 let oo_68 = (e_67 % 16u) * 4u;
 let kk_69 = e_67 / 16u;
-let k_70 = (k0 + 16u) + kk_69;
+let k_70 = k0 + kk_69;
 let o_71 = column0 + oo_68;
 let at_72 = base_b + o_71 + k_70 * 3072u;
 let q_73 = r1[(at_72) / 4u + 0u];
