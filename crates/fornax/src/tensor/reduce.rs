@@ -31,7 +31,7 @@ pub(super) fn wide(x: &Tensor) -> (Tensor, DType) {
 
 /// The mean over axes, kept with size 1.
 pub(super) fn mean(x: &Tensor, axes: &[usize]) -> Tensor {
-    raw::scale(&raw::sum(x, axes), 1.0 / count(x, axes) as f64)
+    divided(&raw::sum(x, axes), count(x, axes))
 }
 
 impl Tensor {
@@ -220,7 +220,16 @@ pub(super) fn below_largest(x: &Tensor, axis: usize) -> Tensor {
 fn variance(x: &Tensor, axes: &[usize], correction: usize) -> Tensor {
     let centred = raw::sub(x, &raw::expand(&mean(x, axes), x.shape()));
     let divisor = count(x, axes).saturating_sub(correction);
-    raw::scale(&raw::sum(&raw::mul(&centred, &centred), axes), 1.0 / divisor as f64)
+    divided(&raw::sum(&raw::mul(&centred, &centred), axes), divisor)
+}
+
+/// A sum over the number of its terms, NaN for none.
+fn divided(sum: &Tensor, terms: usize) -> Tensor {
+    match terms {
+        // An addition, because some GPU drivers take 0 * x for 0.
+        0 => raw::binary(Binary::Add, sum, &raw::full_like(sum, f64::NAN)),
+        _ => raw::scale(sum, 1.0 / terms as f64),
+    }
 }
 
 /// The square root with gradient 0 at 0.

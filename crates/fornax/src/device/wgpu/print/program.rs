@@ -604,6 +604,10 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, x: &str) -> Strin
             let f = m.function(Function::FloatToU32);
             if to == DType::U8 { format!("min({f}({x}), 255u)") } else { format!("{f}({x})") }
         }
+        // Through the unsigned type: software adapters were seen to lose the upper word otherwise.
+        ("u32", "i64") => format!("i64(u64({x}))"),
+        ("i64", "u32") if to == DType::U32 => format!("u32({x} & 0xffffffffli)"),
+        ("i64", "i32") => format!("bitcast<i32>(u32({x} & 0xffffffffli))"),
         (_, "f32") => match to {
             DType::F16 => format!("{}(f32({x}))", m.function(Function::RoundHalf)),
             DType::BF16 => format!("{}(f32({x}))", m.function(Function::RoundBrain)),
