@@ -259,6 +259,10 @@ fn power(a: f32, b: f32) -> f32 {
 const DIVIDE: &str = "\
 // A driver's quotient may be some units off; one step of Newton's method puts that right.
 fn divide(a: f32, b: f32) -> f32 {
+    if (b == 0.0) {
+        if (a == 0.0 || is_nan(a)) { return not_a_number(); }
+        return select(infinity(), -infinity(), (a < 0.0) != (bitcast<i32>(b) < 0));
+    }
     let q = a / b;
     let better = q + fma(-q, b, a) / b;
     return select(q, better, abs(better) <= 3.4e38 && abs(q) > 1e-30);
@@ -418,6 +422,7 @@ impl Function {
         match self {
             MaxNan | MinNan | SignNan | Tanh | Erf | FloatToI32 | FloatToU32 | FloatToI64 => &[IsNan],
             Sin | Cos | Tan => &[QuarterTurn],
+            Divide => &[IsNan, Infinity],
             Rem => &[Divide],
             Asin | Pow => &[IsNan, Infinity],
             Acos => &[Asin],

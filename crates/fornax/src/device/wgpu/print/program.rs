@@ -606,6 +606,7 @@ pub(crate) fn cast(m: &mut Module<'_>, from: DType, to: DType, x: &str) -> Strin
         }
         // Through the unsigned type: software adapters were seen to lose the upper word otherwise.
         ("u32", "i64") => format!("i64(u64({x}))"),
+        ("i32", "i64") => format!("((i64(u64(bitcast<u32>({x}))) << 32u) >> 32u)"),
         ("i64", "u32") if to == DType::U32 => format!("u32({x} & 0xffffffffli)"),
         ("i64", "i32") => format!("bitcast<i32>(u32({x} & 0xffffffffli))"),
         (_, "f32") => match to {
