@@ -2,6 +2,7 @@
 
 use super::axes::{integers, pair, same_device};
 use super::elementwise::to_float;
+use super::reduce::divided;
 use super::reduce::{below_largest, mean};
 use super::{Tensor, raw};
 use crate::dtype::DType;
@@ -107,7 +108,7 @@ impl Tensor {
         Ok(match (options.reduction, kept) {
             (Reduction::None, _) => raw::reshape(&loss, &self.shape()[..last]),
             (Reduction::Sum, _) => total(&loss),
-            (Reduction::Mean, None) => raw::scale(&total(&loss), 1.0 / rows as f64),
+            (Reduction::Mean, None) => divided(&total(&loss), rows),
             (Reduction::Mean, Some(kept)) => raw::div(&total(&loss), &total(&raw::cast(&kept, loss.dtype()))),
         })
     }
@@ -122,6 +123,6 @@ impl Tensor {
         let (x, y) = pair(op, self, target)?;
         let wide = |x: Tensor| raw::cast(&to_float(&x), to_float(&x).dtype().compute());
         let difference = raw::binary(Binary::Sub, &wide(x), &wide(y));
-        Ok(raw::scale(&total(&raw::mul(&difference, &difference)), 1.0 / self.numel() as f64))
+        Ok(divided(&total(&raw::mul(&difference, &difference)), self.numel()))
     }
 }

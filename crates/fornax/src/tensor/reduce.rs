@@ -224,7 +224,7 @@ fn variance(x: &Tensor, axes: &[usize], correction: usize) -> Tensor {
 }
 
 /// A sum over the number of its terms, NaN for none.
-fn divided(sum: &Tensor, terms: usize) -> Tensor {
+pub(super) fn divided(sum: &Tensor, terms: usize) -> Tensor {
     match terms {
         // An addition, because some GPU drivers take 0 * x for 0.
         0 => raw::binary(Binary::Add, sum, &raw::full_like(sum, f64::NAN)),
