@@ -2,8 +2,7 @@
 
 use super::axes::{integers, pair, same_device};
 use super::elementwise::to_float;
-use super::reduce::divided;
-use super::reduce::{below_largest, mean};
+use super::reduce::{below_largest, divided, mean};
 use super::{Tensor, raw};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
