@@ -58,11 +58,16 @@ fn not_a_number() -> f32 { return bitcast<f32>(nan_bits); }
 const IS_NAN: &str = "\
 fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 ";
+// The choice is made between integers: drivers may drop a choice between floats that only NaN decides.
 const MAX_NAN: &str = "\
-fn max_nan(a: f32, b: f32) -> f32 { return select(select(max(a, b), b, is_nan(b)), a, is_nan(a)); }
+fn max_nan(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+}
 ";
 const MIN_NAN: &str = "\
-fn min_nan(a: f32, b: f32) -> f32 { return select(select(min(a, b), b, is_nan(b)), a, is_nan(a)); }
+fn min_nan(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(select(bitcast<u32>(min(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+}
 ";
 const SIGN_NAN: &str = "\
 fn sign_nan(x: f32) -> f32 { return select(sign(x), x, is_nan(x) || x == 0.0); }

@@ -18,6 +18,12 @@ pub(super) struct Team {
 /// Prints the reduction of `value` over each team of lanes; gives the name of the result. The text must be in
 /// uniform control flow.
 pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
+    if dtype == DType::Bool {
+        // Truth values travel as words.
+        let op = if matches!(op, Reduce::Max | Reduce::Sum) { Reduce::Max } else { Reduce::Min };
+        let word = reduce(m, team, op, DType::U32, &format!("select(0u, 1u, {value})"));
+        return format!("({word} != 0u)");
+    }
     let t = value_type(dtype, m.printer.caps.int64);
     let out = m.fresh("x");
     line!(m, "var {out} = {value};");

@@ -44,33 +44,33 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
     if body.m <= 4 || body.n <= 4 || body.k <= 4 {
         return vec![Form::Loop];
     }
-    let busy = caps.parallel as usize / 4;
     let tiles = |rows: usize, columns: usize| batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
-    // As many parts as give every core a workgroup, each with enough of the sum to be worth it.
-    let parts = |tiles: usize, depth: usize| {
-        (busy / tiles.max(1)).min(body.k / (depth * 8)).clamp(1, 16).next_power_of_two()
+    // As many parts as keep the device busy, each with enough of the sum to be worth it. Wide workgroups, and those
+    // of cooperative matrices with their many registers, fill it sooner.
+    let parts = |tiles: usize, depth: usize, lanes: usize| {
+        let wanted = caps.parallel as usize * 128 / lanes;
+        let most = (wanted / tiles.max(1)).min(body.k / (depth * 6)).clamp(1, 16);
+        1 << most.ilog2()
     };
     let mut out = vec![];
     if caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16 {
         for shape in cooperative::SHAPES {
-            out.push(Form::Cooperative(shape, parts(tiles(shape.rows, shape.columns), shape.depth)));
+            let lanes = 2 * shape.lanes();
+            out.push(Form::Cooperative(shape, parts(tiles(shape.rows, shape.columns), shape.depth, lanes)));
         }
-        let full = |f: &Form| match f {
-            Form::Cooperative(s, p) => tiles(s.rows, s.columns) * p < busy,
-            _ => false,
-        };
-        out.sort_by_key(full);
-        return out;
-    }
-    for tile in [LARGE, MEDIUM, SMALL] {
-        if tile.fits(caps) {
-            out.push(Form::Tile(tile, parts(tiles(tile.rows, tile.columns), tile.depth)));
+    } else {
+        for tile in [LARGE, MEDIUM, SMALL] {
+            if tile.fits(caps) {
+                out.push(Form::Tile(tile, parts(tiles(tile.rows, tile.columns), tile.depth, tile.lanes())));
+            }
         }
     }
-    // The largest tile that still gives every core something to do.
-    let idle = |f: &Form| match f {
-        Form::Tile(t, p) => (busy / (tiles(t.rows, t.columns) * p)).min(4),
-        _ => 0,
+    // The largest tile of which there are enough; splitting the sum makes up for a few that are missing.
+    let enough = caps.parallel as usize / 5;
+    let idle = |f: &Form| match *f {
+        Form::Tile(t, p) => (enough / (tiles(t.rows, t.columns) * p.min(4))).min(4),
+        Form::Cooperative(s, p) => (enough / (tiles(s.rows, s.columns) * p.min(2))).min(4),
+        Form::Loop => 0,
     };
     out.sort_by_key(idle);
     if out.is_empty() { vec![Form::Loop] } else { out }

@@ -1,4 +1,4 @@
-// matmul f16 2048x2048x2048: [256, 1] workgroups
+// matmul f16 2048x2048x2048: [128, 1] workgroups
 enable f16;
 enable wgpu_cooperative_matrix;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<f16>>;
@@ -7,28 +7,28 @@ enable wgpu_cooperative_matrix;
 fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a)), f32(f16(b)))); }
 fn round_half(x: f32) -> f32 { return f32(f16(x)); }
 var<workgroup> tile_a: array<vec4<f16>, 1280>;
-var<workgroup> tile_b: array<vec4<f16>, 1088>;
-var<workgroup> tile_c: array<f32, 2304>;
-@compute @workgroup_size(128)
+var<workgroup> tile_b: array<vec4<f16>, 2112>;
+var<workgroup> tile_c: array<f32, 4608>;
+@compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-let group = workgroup.x + workgroup.y * 256u;
-let at_tile = min(group, 255u);
+let group = workgroup.x + workgroup.y * 128u;
+let at_tile = min(group, 127u);
 let part = at_tile % 1u;
 let at = at_tile / 1u;
-let n_1 = at % 256u;
-let n_2 = n_1 / 128u;
+let n_1 = at % 128u;
+let n_2 = n_1 / 64u;
 let n_3 = min(8u, 16u - n_2 * 8u);
-let n_4 = n_1 % 128u;
+let n_4 = n_1 % 64u;
 let row0 = (n_2 * 8u + n_4 % n_3) * 128u;
-let column0 = (n_4 / n_3) * 128u;
-let n_5 = at / 256u;
+let column0 = (n_4 / n_3) * 256u;
+let n_5 = at / 128u;
 let base_a = 0u;
 let base_b = 0u;
 let k_from = part * 2048u;
 let k_to = min(k_from + 2048u, 2048u);
 let subgroup = lane / 32u;
-let block_row = (subgroup / 2u) * 64u;
-let block_column = (subgroup % 2u) * 64u;
+let block_row = (subgroup / 4u) * 64u;
+let block_column = (subgroup % 4u) * 64u;
 var c0_0 = coop_mat16x16<f32, C>();
 var c0_1 = coop_mat16x16<f32, C>();
 var c0_2 = coop_mat16x16<f32, C>();
@@ -49,10 +49,6 @@ var ar0_0: vec4<f16>;
 var ar0_1: vec4<f16>;
 var ar1_0: vec4<f16>;
 var ar1_1: vec4<f16>;
-var ar2_0: vec4<f16>;
-var ar2_1: vec4<f16>;
-var ar3_0: vec4<f16>;
-var ar3_1: vec4<f16>;
 var br0_0: vec4<f16>;
 var br0_1: vec4<f16>;
 var br1_0: vec4<f16>;
@@ -74,7 +70,7 @@ ar0_0 = q_12;
 ar0_1 = q_13;
 }
 {
-let e_14 = lane + 128u;
+let e_14 = lane + 256u;
 let kk_15 = (e_14 % 4u) * 8u;
 let oo_16 = e_14 / 4u;
 let k_17 = k_from + kk_15;
@@ -86,242 +82,180 @@ ar1_0 = q_20;
 ar1_1 = q_21;
 }
 {
-let e_22 = lane + 256u;
-let kk_23 = (e_22 % 4u) * 8u;
-let oo_24 = e_22 / 4u;
-let k_25 = k_from + kk_23;
-let o_26 = row0 + oo_24;
-let at_27 = base_a + o_26 * 2048u + k_25;
-let q_28 = r0[(at_27) / 4u + 0u];
-let q_29 = r0[(at_27) / 4u + 1u];
-ar2_0 = q_28;
-ar2_1 = q_29;
+let e_22 = lane + 0u;
+let oo_23 = (e_22 % 32u) * 8u;
+let kk_24 = e_22 / 32u;
+let k_25 = k_from + kk_24;
+let o_26 = column0 + oo_23;
+let at_27 = base_b + o_26 + k_25 * 2048u;
+let q_28 = r1[(at_27) / 4u + 0u];
+let q_29 = r1[(at_27) / 4u + 1u];
+br0_0 = q_28;
+br0_1 = q_29;
 }
 {
-let e_30 = lane + 384u;
-let kk_31 = (e_30 % 4u) * 8u;
-let oo_32 = e_30 / 4u;
-let k_33 = k_from + kk_31;
-let o_34 = row0 + oo_32;
-let at_35 = base_a + o_34 * 2048u + k_33;
-let q_36 = r0[(at_35) / 4u + 0u];
-let q_37 = r0[(at_35) / 4u + 1u];
-ar3_0 = q_36;
-ar3_1 = q_37;
+let e_30 = lane + 256u;
+let oo_31 = (e_30 % 32u) * 8u;
+let kk_32 = e_30 / 32u;
+let k_33 = k_from + kk_32;
+let o_34 = column0 + oo_31;
+let at_35 = base_b + o_34 + k_33 * 2048u;
+let q_36 = r1[(at_35) / 4u + 0u];
+let q_37 = r1[(at_35) / 4u + 1u];
+br1_0 = q_36;
+br1_1 = q_37;
 }
 {
-let e_38 = lane + 0u;
-let oo_39 = (e_38 % 16u) * 8u;
-let kk_40 = e_38 / 16u;
+let e_38 = lane + 512u;
+let oo_39 = (e_38 % 32u) * 8u;
+let kk_40 = e_38 / 32u;
 let k_41 = k_from + kk_40;
 let o_42 = column0 + oo_39;
 let at_43 = base_b + o_42 + k_41 * 2048u;
 let q_44 = r1[(at_43) / 4u + 0u];
 let q_45 = r1[(at_43) / 4u + 1u];
-br0_0 = q_44;
-br0_1 = q_45;
+br2_0 = q_44;
+br2_1 = q_45;
 }
 {
-let e_46 = lane + 128u;
-let oo_47 = (e_46 % 16u) * 8u;
-let kk_48 = e_46 / 16u;
+let e_46 = lane + 768u;
+let oo_47 = (e_46 % 32u) * 8u;
+let kk_48 = e_46 / 32u;
 let k_49 = k_from + kk_48;
 let o_50 = column0 + oo_47;
 let at_51 = base_b + o_50 + k_49 * 2048u;
 let q_52 = r1[(at_51) / 4u + 0u];
 let q_53 = r1[(at_51) / 4u + 1u];
-br1_0 = q_52;
-br1_1 = q_53;
-}
-{
-let e_54 = lane + 256u;
-let oo_55 = (e_54 % 16u) * 8u;
-let kk_56 = e_54 / 16u;
-let k_57 = k_from + kk_56;
-let o_58 = column0 + oo_55;
-let at_59 = base_b + o_58 + k_57 * 2048u;
-let q_60 = r1[(at_59) / 4u + 0u];
-let q_61 = r1[(at_59) / 4u + 1u];
-br2_0 = q_60;
-br2_1 = q_61;
-}
-{
-let e_62 = lane + 384u;
-let oo_63 = (e_62 % 16u) * 8u;
-let kk_64 = e_62 / 16u;
-let k_65 = k_from + kk_64;
-let o_66 = column0 + oo_63;
-let at_67 = base_b + o_66 + k_65 * 2048u;
-let q_68 = r1[(at_67) / 4u + 0u];
-let q_69 = r1[(at_67) / 4u + 1u];
-br3_0 = q_68;
-br3_1 = q_69;
+br3_0 = q_52;
+br3_1 = q_53;
 }
 for (var slice = 1u; slice <= 64u; slice++) {
 workgroupBarrier();
 {
-let e_70 = lane + 0u;
-let kk_71 = (e_70 % 4u) * 8u;
-let oo_72 = e_70 / 4u;
-tile_a[0u + oo_72 * 10u + kk_71 / 4u + 0u] = ar0_0;
-tile_a[0u + oo_72 * 10u + kk_71 / 4u + 1u] = ar0_1;
+let e_54 = lane + 0u;
+let kk_55 = (e_54 % 4u) * 8u;
+let oo_56 = e_54 / 4u;
+tile_a[0u + oo_56 * 10u + kk_55 / 4u + 0u] = ar0_0;
+tile_a[0u + oo_56 * 10u + kk_55 / 4u + 1u] = ar0_1;
 }
 {
-let e_73 = lane + 128u;
-let kk_74 = (e_73 % 4u) * 8u;
-let oo_75 = e_73 / 4u;
-tile_a[0u + oo_75 * 10u + kk_74 / 4u + 0u] = ar1_0;
-tile_a[0u + oo_75 * 10u + kk_74 / 4u + 1u] = ar1_1;
+let e_57 = lane + 256u;
+let kk_58 = (e_57 % 4u) * 8u;
+let oo_59 = e_57 / 4u;
+tile_a[0u + oo_59 * 10u + kk_58 / 4u + 0u] = ar1_0;
+tile_a[0u + oo_59 * 10u + kk_58 / 4u + 1u] = ar1_1;
 }
 {
-let e_76 = lane + 256u;
-let kk_77 = (e_76 % 4u) * 8u;
-let oo_78 = e_76 / 4u;
-tile_a[0u + oo_78 * 10u + kk_77 / 4u + 0u] = ar2_0;
-tile_a[0u + oo_78 * 10u + kk_77 / 4u + 1u] = ar2_1;
+let e_60 = lane + 0u;
+let oo_61 = (e_60 % 32u) * 8u;
+let kk_62 = e_60 / 32u;
+tile_b[0u + kk_62 * 66u + oo_61 / 4u + 0u] = br0_0;
+tile_b[0u + kk_62 * 66u + oo_61 / 4u + 1u] = br0_1;
 }
 {
-let e_79 = lane + 384u;
-let kk_80 = (e_79 % 4u) * 8u;
-let oo_81 = e_79 / 4u;
-tile_a[0u + oo_81 * 10u + kk_80 / 4u + 0u] = ar3_0;
-tile_a[0u + oo_81 * 10u + kk_80 / 4u + 1u] = ar3_1;
+let e_63 = lane + 256u;
+let oo_64 = (e_63 % 32u) * 8u;
+let kk_65 = e_63 / 32u;
+tile_b[0u + kk_65 * 66u + oo_64 / 4u + 0u] = br1_0;
+tile_b[0u + kk_65 * 66u + oo_64 / 4u + 1u] = br1_1;
 }
 {
-let e_82 = lane + 0u;
-let oo_83 = (e_82 % 16u) * 8u;
-let kk_84 = e_82 / 16u;
-tile_b[0u + kk_84 * 34u + oo_83 / 4u + 0u] = br0_0;
-tile_b[0u + kk_84 * 34u + oo_83 / 4u + 1u] = br0_1;
+let e_66 = lane + 512u;
+let oo_67 = (e_66 % 32u) * 8u;
+let kk_68 = e_66 / 32u;
+tile_b[0u + kk_68 * 66u + oo_67 / 4u + 0u] = br2_0;
+tile_b[0u + kk_68 * 66u + oo_67 / 4u + 1u] = br2_1;
 }
 {
-let e_85 = lane + 128u;
-let oo_86 = (e_85 % 16u) * 8u;
-let kk_87 = e_85 / 16u;
-tile_b[0u + kk_87 * 34u + oo_86 / 4u + 0u] = br1_0;
-tile_b[0u + kk_87 * 34u + oo_86 / 4u + 1u] = br1_1;
-}
-{
-let e_88 = lane + 256u;
-let oo_89 = (e_88 % 16u) * 8u;
-let kk_90 = e_88 / 16u;
-tile_b[0u + kk_90 * 34u + oo_89 / 4u + 0u] = br2_0;
-tile_b[0u + kk_90 * 34u + oo_89 / 4u + 1u] = br2_1;
-}
-{
-let e_91 = lane + 384u;
-let oo_92 = (e_91 % 16u) * 8u;
-let kk_93 = e_91 / 16u;
-tile_b[0u + kk_93 * 34u + oo_92 / 4u + 0u] = br3_0;
-tile_b[0u + kk_93 * 34u + oo_92 / 4u + 1u] = br3_1;
+let e_69 = lane + 768u;
+let oo_70 = (e_69 % 32u) * 8u;
+let kk_71 = e_69 / 32u;
+tile_b[0u + kk_71 * 66u + oo_70 / 4u + 0u] = br3_0;
+tile_b[0u + kk_71 * 66u + oo_70 / 4u + 1u] = br3_1;
 }
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 {
-let e_94 = lane + 0u;
-let kk_95 = (e_94 % 4u) * 8u;
-let oo_96 = e_94 / 4u;
-let k_97 = next + kk_95;
-let o_98 = row0 + oo_96;
-let at_99 = base_a + o_98 * 2048u + k_97;
-let q_100 = r0[(at_99) / 4u + 0u];
-let q_101 = r0[(at_99) / 4u + 1u];
-ar0_0 = q_100;
-ar0_1 = q_101;
+let e_72 = lane + 0u;
+let kk_73 = (e_72 % 4u) * 8u;
+let oo_74 = e_72 / 4u;
+let k_75 = next + kk_73;
+let o_76 = row0 + oo_74;
+let at_77 = base_a + o_76 * 2048u + k_75;
+let q_78 = r0[(at_77) / 4u + 0u];
+let q_79 = r0[(at_77) / 4u + 1u];
+ar0_0 = q_78;
+ar0_1 = q_79;
 }
 {
-let e_102 = lane + 128u;
-let kk_103 = (e_102 % 4u) * 8u;
-let oo_104 = e_102 / 4u;
-let k_105 = next + kk_103;
-let o_106 = row0 + oo_104;
-let at_107 = base_a + o_106 * 2048u + k_105;
-let q_108 = r0[(at_107) / 4u + 0u];
-let q_109 = r0[(at_107) / 4u + 1u];
-ar1_0 = q_108;
-ar1_1 = q_109;
+let e_80 = lane + 256u;
+let kk_81 = (e_80 % 4u) * 8u;
+let oo_82 = e_80 / 4u;
+let k_83 = next + kk_81;
+let o_84 = row0 + oo_82;
+let at_85 = base_a + o_84 * 2048u + k_83;
+let q_86 = r0[(at_85) / 4u + 0u];
+let q_87 = r0[(at_85) / 4u + 1u];
+ar1_0 = q_86;
+ar1_1 = q_87;
 }
 {
-let e_110 = lane + 256u;
-let kk_111 = (e_110 % 4u) * 8u;
-let oo_112 = e_110 / 4u;
-let k_113 = next + kk_111;
-let o_114 = row0 + oo_112;
-let at_115 = base_a + o_114 * 2048u + k_113;
-let q_116 = r0[(at_115) / 4u + 0u];
-let q_117 = r0[(at_115) / 4u + 1u];
-ar2_0 = q_116;
-ar2_1 = q_117;
+let e_88 = lane + 0u;
+let oo_89 = (e_88 % 32u) * 8u;
+let kk_90 = e_88 / 32u;
+let k_91 = next + kk_90;
+let o_92 = column0 + oo_89;
+let at_93 = base_b + o_92 + k_91 * 2048u;
+let q_94 = r1[(at_93) / 4u + 0u];
+let q_95 = r1[(at_93) / 4u + 1u];
+br0_0 = q_94;
+br0_1 = q_95;
 }
 {
-let e_118 = lane + 384u;
-let kk_119 = (e_118 % 4u) * 8u;
-let oo_120 = e_118 / 4u;
-let k_121 = next + kk_119;
-let o_122 = row0 + oo_120;
-let at_123 = base_a + o_122 * 2048u + k_121;
-let q_124 = r0[(at_123) / 4u + 0u];
-let q_125 = r0[(at_123) / 4u + 1u];
-ar3_0 = q_124;
-ar3_1 = q_125;
+let e_96 = lane + 256u;
+let oo_97 = (e_96 % 32u) * 8u;
+let kk_98 = e_96 / 32u;
+let k_99 = next + kk_98;
+let o_100 = column0 + oo_97;
+let at_101 = base_b + o_100 + k_99 * 2048u;
+let q_102 = r1[(at_101) / 4u + 0u];
+let q_103 = r1[(at_101) / 4u + 1u];
+br1_0 = q_102;
+br1_1 = q_103;
 }
 {
-let e_126 = lane + 0u;
-let oo_127 = (e_126 % 16u) * 8u;
-let kk_128 = e_126 / 16u;
-let k_129 = next + kk_128;
-let o_130 = column0 + oo_127;
-let at_131 = base_b + o_130 + k_129 * 2048u;
-let q_132 = r1[(at_131) / 4u + 0u];
-let q_133 = r1[(at_131) / 4u + 1u];
-br0_0 = q_132;
-br0_1 = q_133;
+let e_104 = lane + 512u;
+let oo_105 = (e_104 % 32u) * 8u;
+let kk_106 = e_104 / 32u;
+let k_107 = next + kk_106;
+let o_108 = column0 + oo_105;
+let at_109 = base_b + o_108 + k_107 * 2048u;
+let q_110 = r1[(at_109) / 4u + 0u];
+let q_111 = r1[(at_109) / 4u + 1u];
+br2_0 = q_110;
+br2_1 = q_111;
 }
 {
-let e_134 = lane + 128u;
-let oo_135 = (e_134 % 16u) * 8u;
-let kk_136 = e_134 / 16u;
-let k_137 = next + kk_136;
-let o_138 = column0 + oo_135;
-let at_139 = base_b + o_138 + k_137 * 2048u;
-let q_140 = r1[(at_139) / 4u + 0u];
-let q_141 = r1[(at_139) / 4u + 1u];
-br1_0 = q_140;
-br1_1 = q_141;
-}
-{
-let e_142 = lane + 256u;
-let oo_143 = (e_142 % 16u) * 8u;
-let kk_144 = e_142 / 16u;
-let k_145 = next + kk_144;
-let o_146 = column0 + oo_143;
-let at_147 = base_b + o_146 + k_145 * 2048u;
-let q_148 = r1[(at_147) / 4u + 0u];
-let q_149 = r1[(at_147) / 4u + 1u];
-br2_0 = q_148;
-br2_1 = q_149;
-}
-{
-let e_150 = lane + 384u;
-let oo_151 = (e_150 % 16u) * 8u;
-let kk_152 = e_150 / 16u;
-let k_153 = next + kk_152;
-let o_154 = column0 + oo_151;
-let at_155 = base_b + o_154 + k_153 * 2048u;
-let q_156 = r1[(at_155) / 4u + 0u];
-let q_157 = r1[(at_155) / 4u + 1u];
-br3_0 = q_156;
-br3_1 = q_157;
+let e_112 = lane + 768u;
+let oo_113 = (e_112 % 32u) * 8u;
+let kk_114 = e_112 / 32u;
+let k_115 = next + kk_114;
+let o_116 = column0 + oo_113;
+let at_117 = base_b + o_116 + k_115 * 2048u;
+let q_118 = r1[(at_117) / 4u + 0u];
+let q_119 = r1[(at_117) / 4u + 1u];
+br3_0 = q_118;
+br3_1 = q_119;
 }
 {
 let a0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 0u) * 40u + 0u) / 4u], 10u);
 let a1 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 16u) * 40u + 0u) / 4u], 10u);
 let a2 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 32u) * 40u + 0u) / 4u], 10u);
 let a3 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 48u) * 40u + 0u) / 4u], 10u);
-let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 0u)) / 4u], 34u);
-let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 16u)) / 4u], 34u);
-let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 32u)) / 4u], 34u);
-let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 48u)) / 4u], 34u);
+let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 0u)) / 4u], 66u);
+let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 16u)) / 4u], 66u);
+let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 32u)) / 4u], 66u);
+let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 48u)) / 4u], 66u);
 c0_0 = coopMultiplyAdd(a0, b0, c0_0);
 c0_1 = coopMultiplyAdd(a0, b1, c0_1);
 c0_2 = coopMultiplyAdd(a0, b2, c0_2);
@@ -344,10 +278,10 @@ let a0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 0u) * 40u + 16u)
 let a1 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 16u) * 40u + 16u) / 4u], 10u);
 let a2 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 32u) * 40u + 16u) / 4u], 10u);
 let a3 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 48u) * 40u + 16u) / 4u], 10u);
-let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 0u)) / 4u], 34u);
-let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 16u)) / 4u], 34u);
-let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 32u)) / 4u], 34u);
-let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 48u)) / 4u], 34u);
+let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 0u)) / 4u], 66u);
+let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 16u)) / 4u], 66u);
+let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 32u)) / 4u], 66u);
+let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 48u)) / 4u], 66u);
 c0_0 = coopMultiplyAdd(a0, b0, c0_0);
 c0_1 = coopMultiplyAdd(a0, b1, c0_1);
 c0_2 = coopMultiplyAdd(a0, b2, c0_2);

@@ -8,7 +8,9 @@ var<private> nan_bits: u32 = 0x7fc00000u;
 fn infinity() -> f32 { return bitcast<f32>(infinity_bits); }
 fn not_a_number() -> f32 { return bitcast<f32>(nan_bits); }
 fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
-fn max_nan(a: f32, b: f32) -> f32 { return select(select(max(a, b), b, is_nan(b)), a, is_nan(a)); }
+fn max_nan(a: f32, b: f32) -> f32 {
+    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+}
 var<workgroup> shared_f32: array<f32, 1024>;
 @compute @workgroup_size(1024)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
