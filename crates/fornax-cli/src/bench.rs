@@ -1,10 +1,10 @@
-//! `fornax bench`: how long a call of each case takes. The method is that of the scripts it is compared with: two
-//! calls to warm up, one to choose how many follow, then the median.
+//! `fornax bench`: how long a call of each case takes: some calls to warm up, one to choose how many follow, then the
+//! median.
 
 use crate::Failure;
 use crate::cases::{self, Case, Clock, Prepared};
 use crate::report::{self, Row};
-use fornax::{Device, Result, TimingMode};
+use fornax::{DType, Device, Result, Tensor, TimingMode};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -54,7 +54,16 @@ fn measure(case: &Case, device: &Device) -> Result<Row> {
     // A GPU's own clock says how long it worked; the wall's says what a user waits for.
     let by_gpu = case.clock == Clock::Device && device.name() != "cpu";
     device.set_timing(if by_gpu { TimingMode::Plans } else { TimingMode::Off });
+    // Between short calls a GPU would lower its clocks; a product before each keeps it at work.
+    let heater = Tensor::zeros(if by_gpu { &[1024, 1024] } else { &[] }, DType::F32, device)?;
+    heater.eval()?;
     let mut seconds = || -> Result<f64> {
+        if by_gpu {
+            device.set_timing(TimingMode::Off);
+            heater.matmul(&heater)?.eval()?;
+            heater.matmul(&heater)?.eval()?;
+            device.set_timing(TimingMode::Plans);
+        }
         let start = Instant::now();
         call()?;
         if !by_gpu {
@@ -66,7 +75,10 @@ fn measure(case: &Case, device: &Device) -> Result<Row> {
         let end = timings.iter().map(|t| t.end).fold(0.0, f64::max);
         Ok((end - begin).max(0.0))
     };
-    seconds()?;
+    // The first calls build plans and compile; a step's memory settles in the third.
+    for _ in 0..4 {
+        seconds()?;
+    }
     let warm = Instant::now();
     let mut one = seconds()?;
     // A GPU's clocks take some tens of milliseconds to rise.

@@ -240,7 +240,13 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
         return;
     }
     for &(i, op, _, dtype) in &columns.reductions {
-        let t = value_type(dtype, m.printer.caps.int64);
+        // Truth values travel as words.
+        let (op, kept) = match (dtype, op) {
+            (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
+            (DType::Bool, _) => (Reduce::Min, DType::U32),
+            _ => (op, dtype),
+        };
+        let t = value_type(kept, m.printer.caps.int64);
         let memory = format!("shared_{t}");
         let vector = columns.program.vector;
         let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", LANES * vector);
@@ -248,7 +254,12 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
             m.globals += &declaration;
         }
         for j in 0..vector {
-            line!(m, "{memory}[lane + {}u] = acc{i}_{j};", j * LANES);
+            let value = if dtype == DType::Bool {
+                format!("select(0u, 1u, acc{i}_{j})")
+            } else {
+                format!("acc{i}_{j}")
+            };
+            line!(m, "{memory}[lane + {}u] = {value};", j * LANES);
         }
         line!(m, "workgroupBarrier();");
         let mut step = y / 2;
@@ -257,7 +268,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
             for j in 0..vector {
                 let here = format!("{memory}[lane + {}u]", j * LANES);
                 let there = format!("{memory}[lane + {}u]", j * LANES + step * x);
-                let sum = combine(m, op, dtype, &here, &there);
+                let sum = combine(m, op, kept, &here, &there);
                 line!(m, "{here} = {sum};");
             }
             line!(m, "}}");
@@ -265,7 +276,8 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
             step /= 2;
         }
         for j in 0..vector {
-            line!(m, "acc{i}_{j} = {memory}[lane + {}u];", j * LANES);
+            let back = if dtype == DType::Bool { " != 0u" } else { "" };
+            line!(m, "acc{i}_{j} = {memory}[lane + {}u]{back};", j * LANES);
         }
         line!(m, "workgroupBarrier();");
     }

@@ -420,7 +420,12 @@ impl<'a> Program<'a> {
             Inst::Unary(op, a) => unary(m, *op, of(*a), &self.name(*a, e)),
             Inst::Binary(op, a, b) => binary(m, *op, of(*a), &self.name(*a, e), &self.name(*b, e)),
             Inst::Where(c, a, b) => {
-                format!("select({}, {}, {})", self.name(*b, e), self.name(*a, e), self.name(*c, e))
+                let (a, b, c) = (self.name(*a, e), self.name(*b, e), self.name(*c, e));
+                match dtype.is_float() {
+                    // Between integers: drivers make a maximum, blind to NaN, of a choice between floats.
+                    true => format!("bitcast<f32>(select(bitcast<u32>({b}), bitcast<u32>({a}), {c}))"),
+                    false => format!("select({b}, {a}, {c})"),
+                }
             }
             Inst::Cast(a) => cast(m, of(*a), dtype, &self.name(*a, e)),
             Inst::Random { kind, seed, stream, index } => {
