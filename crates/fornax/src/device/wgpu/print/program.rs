@@ -420,12 +420,7 @@ impl<'a> Program<'a> {
             Inst::Unary(op, a) => unary(m, *op, of(*a), &self.name(*a, e)),
             Inst::Binary(op, a, b) => binary(m, *op, of(*a), &self.name(*a, e), &self.name(*b, e)),
             Inst::Where(c, a, b) => {
-                let (a, b, c) = (self.name(*a, e), self.name(*b, e), self.name(*c, e));
-                match dtype.is_float() {
-                    // Between integers: drivers make a maximum, blind to NaN, of a choice between floats.
-                    true => format!("bitcast<f32>(select(bitcast<u32>({b}), bitcast<u32>({a}), {c}))"),
-                    false => format!("select({b}, {a}, {c})"),
-                }
+                format!("select({}, {}, {})", self.name(*b, e), self.name(*a, e), self.name(*c, e))
             }
             Inst::Cast(a) => cast(m, of(*a), dtype, &self.name(*a, e)),
             Inst::Random { kind, seed, stream, index } => {
@@ -551,6 +546,11 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
         return if op == Binary::Eq { equal } else { format!("!({equal})") };
     }
     if let Some(sign) = compare {
+        if dtype.is_float() {
+            // True of no NaN anyway; but drivers make a maximum, blind to NaN, of a bare comparison and a choice.
+            let nan = m.function(Function::IsNan);
+            return format!("({a} {sign} {b} && !{nan}({a}) && !{nan}({b}))");
+        }
         return format!("({a} {sign} {b})");
     }
     if dtype.is_float() {
