@@ -212,10 +212,11 @@ impl Device {
 
     /// The names of all devices of this machine, as [`Device::open`] takes them.
     pub fn names() -> Vec<String> {
-        let mut names = vec!["cpu".to_string()];
         #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
-        names.extend(wgpu::adapters().into_iter().map(|a| a.device));
-        names
+        let gpus = wgpu::adapters().into_iter().map(|a| a.device);
+        #[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
+        let gpus = std::iter::empty();
+        std::iter::once("cpu".to_string()).chain(gpus).collect()
     }
 
     fn unknown(name: &str) -> Error {
