@@ -4,7 +4,7 @@ use super::{Wgpu, lock, wait};
 use crate::device::Memory;
 use crate::error::{Error, Result};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A buffer of its own: disjoint parts of one buffer would be ordered one after another by wgpu's barriers.
 pub(super) struct GpuMemory {
@@ -19,7 +19,6 @@ impl Memory for GpuMemory {}
 #[derive(Default)]
 pub(super) struct Staging {
     free: Mutex<Vec<wgpu::Buffer>>,
-    pub reads: AtomicU64,
 }
 
 impl Wgpu {
@@ -104,7 +103,6 @@ impl Wgpu {
             bytemuck::pod_read_unaligned(&view[size as usize..size as usize + 16])
         };
         staging.unmap();
-        self.staging.reads.fetch_add(1, Ordering::Relaxed);
         self.give_staging(staging);
         self.raise(status)
     }

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
 use std::any::Any;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Waits for a future that the GPU's driver or a poll completes.
@@ -47,7 +47,6 @@ pub struct Wgpu {
     next_memory: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
-    submits: AtomicU64,
 }
 
 impl Wgpu {
@@ -107,7 +106,6 @@ impl Wgpu {
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             fault,
-            submits: AtomicU64::new(0),
             device,
             queue,
         })
@@ -122,7 +120,6 @@ impl Wgpu {
     }
 
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
-        self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
 }
