@@ -60,7 +60,11 @@ fn wall(name: &str, prepare: impl Fn(&Device) -> Result<Prepared> + 'static) -> 
 }
 
 fn randn(shape: &[usize], device: &Device) -> Result<Tensor> {
-    let x = Tensor::randn(shape, DType::F32, device)?;
+    randn_of(shape, DType::F32, device)
+}
+
+fn randn_of(shape: &[usize], dtype: DType, device: &Device) -> Result<Tensor> {
+    let x = Tensor::randn(shape, DType::F32, device)?.to_dtype(dtype)?;
     x.eval()?;
     Ok(x)
 }
@@ -107,11 +111,7 @@ pub fn all() -> Vec<Case> {
 
 /// `[m, n, k]`.
 fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepared> {
-    let operand = |shape: &[usize]| -> Result<Tensor> {
-        let x = Tensor::randn(shape, DType::F32, device)?.to_dtype(dtype)?;
-        x.eval()?;
-        Ok(x)
-    };
+    let operand = |shape: &[usize]| randn_of(shape, dtype, device);
     let (x, y) = (operand(&[m, k])?, operand(&[k, n])?);
     let bytes = dtype.size() as f64 * (m * k + k * n + m * n) as f64;
     let operations = 2.0 * (m * n * k) as f64;
@@ -120,11 +120,7 @@ fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepar
 
 /// The three products of a linear layer of `rows` rows: `[rows, k] x [k, n]` and its gradients.
 fn layer_matmul(which: &str, [rows, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepared> {
-    let operand = |shape: &[usize]| -> Result<Tensor> {
-        let x = Tensor::randn(shape, DType::F32, device)?.to_dtype(dtype)?;
-        x.eval()?;
-        Ok(x)
-    };
+    let operand = |shape: &[usize]| randn_of(shape, dtype, device);
     let (x, w, g) = (operand(&[rows, k])?, operand(&[k, n])?, operand(&[rows, n])?);
     let call: Box<dyn FnMut() -> Result<()>> = match which {
         "forward" => Box::new(move || x.matmul(&w)?.eval()),

@@ -355,6 +355,26 @@ fn rows_longer_than_a_tile() {
 }
 
 #[test]
+fn sums_that_several_workgroups_share() {
+    for device in devices() {
+        // Few columns of many rows, and products of few tiles with a long sum, whole slices and not.
+        let x = data(&[3000, 40], DType::F32, 46, &device);
+        check("columns", x.mul(&x).unwrap().sum(&[0], false));
+        check("columns of bools", x.gt(1.999).unwrap().any(&[0], false));
+        for (batch, m, n, k) in [(1, 130, 70, 800), (2, 9, 33, 1537)] {
+            let (a, b) = (
+                data(&[batch, m, k], DType::F32, 47, &device),
+                data(&[batch, k, n], DType::F32, 48, &device),
+            );
+            let bias = data(&[n], DType::F32, 49, &device);
+            check("split product", a.matmul(&b).unwrap().add(&bias).unwrap().gelu());
+            let half = |x: &Tensor| x.mul(0.1).unwrap().to_dtype(DType::F16).unwrap();
+            check("split product of halves", half(&a).matmul(&half(&b)));
+        }
+    }
+}
+
+#[test]
 fn results_too_large_for_the_caches() {
     for device in devices() {
         // Over 8 MiB, with rows that start at any alignment.
