@@ -18,6 +18,7 @@ pub mod random;
 pub mod realize;
 pub mod schedule;
 pub mod scope;
+mod store;
 pub mod tensor;
 mod verify;
 pub mod view;
@@ -29,6 +30,7 @@ pub use graph::autograd::{Gradients, grad};
 pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
+pub use store::{cache_dir, set_cache_dir};
 pub use tensor::{AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad};
 
 /// Runs the README's code as a test.

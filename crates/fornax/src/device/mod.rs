@@ -73,6 +73,10 @@ pub trait Backend: Send + Sync {
     }
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
+    /// How many times work was handed to a driver since the device was opened.
+    fn submits(&self) -> u64 {
+        0
+    }
     /// The most memories that a segment of a kernel may read and write.
     fn memories(&self) -> usize {
         usize::MAX
@@ -94,6 +98,8 @@ pub struct Stats {
     pub kernels_compiled: u64,
     /// Kernels launched.
     pub launches: u64,
+    /// Times that work was handed to the driver (launches, read-backs); zero on the CPU, which has none.
+    pub submits: u64,
     /// Memory.
     pub pool: PoolStats,
 }
@@ -139,6 +145,8 @@ pub(crate) struct Counters {
     pub plans_reused: AtomicU64,
     pub kernels_compiled: AtomicU64,
     pub launches: AtomicU64,
+    /// What the backend had submitted when the counters were last reset.
+    submits_before: AtomicU64,
 }
 
 type PipelineKey =
@@ -264,6 +272,7 @@ impl Device {
             plans_reused: c.plans_reused.load(Ordering::Relaxed),
             kernels_compiled: c.kernels_compiled.load(Ordering::Relaxed),
             launches: c.launches.load(Ordering::Relaxed),
+            submits: self.0.backend.submits() - c.submits_before.load(Ordering::Relaxed),
             pool: self.0.pool.stats(),
         }
     }
@@ -274,6 +283,7 @@ impl Device {
         for counter in [&c.plans_built, &c.plans_reused, &c.kernels_compiled, &c.launches] {
             counter.store(0, Ordering::Relaxed);
         }
+        c.submits_before.store(self.0.backend.submits(), Ordering::Relaxed);
         self.0.pool.reset_stats();
     }
 

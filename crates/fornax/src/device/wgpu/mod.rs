@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
 use std::any::Any;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Waits for a future that the GPU's driver or a poll completes.
@@ -45,6 +45,7 @@ pub struct Wgpu {
     /// Held from the writing of arguments to the submit that reads them.
     launching: Mutex<()>,
     next_memory: AtomicU64,
+    submits: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -105,6 +106,7 @@ impl Wgpu {
             arguments: Mutex::default(),
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
+            submits: AtomicU64::new(0),
             fault,
             device,
             queue,
@@ -120,6 +122,7 @@ impl Wgpu {
     }
 
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
+        self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
 }
@@ -156,6 +159,10 @@ impl Backend for Wgpu {
 
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         self.timed(batch, each)
+    }
+
+    fn submits(&self) -> u64 {
+        self.submits.load(Ordering::Relaxed)
     }
 
     fn memories(&self) -> usize {
