@@ -3,6 +3,7 @@
 //! only reading back waits. Nothing here knows tensors or graphs.
 
 mod adapter;
+mod kept;
 mod memory;
 mod pipeline;
 mod print;
@@ -11,12 +12,13 @@ mod queue;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Launch, Memory, Pipeline};
+use super::{Backend, Counts, Launch, Memory, Pipeline};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
+use rayon::prelude::*;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -46,6 +48,10 @@ pub struct Wgpu {
     launching: Mutex<()>,
     next_memory: AtomicU64,
     submits: AtomicU64,
+    compiled: AtomicU64,
+    found: AtomicU64,
+    /// Compiled pipelines between runs.
+    kept: kept::Kept,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -107,6 +113,9 @@ impl Wgpu {
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             submits: AtomicU64::new(0),
+            compiled: AtomicU64::new(0),
+            found: AtomicU64::new(0),
+            kept: kept::Kept::open(&device, &adapter.get_info()),
             fault,
             device,
             queue,
@@ -124,6 +133,12 @@ impl Wgpu {
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
+    }
+}
+
+impl Drop for Wgpu {
+    fn drop(&mut self) {
+        self.kept.save();
     }
 }
 
@@ -153,6 +168,12 @@ impl Backend for Wgpu {
         Ok(Box::new(GpuPipeline::new(self, kernel)?))
     }
 
+    fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
+        let made = kernels.par_iter().map(|kernel| self.compile(kernel)).collect();
+        self.kept.settle();
+        made
+    }
+
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
         self.encode(batch, None)
     }
@@ -161,8 +182,9 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn submits(&self) -> u64 {
-        self.submits.load(Ordering::Relaxed)
+    fn counts(&self) -> Counts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts { submits: count(&self.submits), compiled: count(&self.compiled), found: count(&self.found) }
     }
 
     fn memories(&self) -> usize {
