@@ -22,6 +22,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::task::Waker;
 
 /// A memory on a device. The device that made it knows what is behind it.
 pub trait Memory: Any + Send + Sync {}
@@ -43,6 +44,33 @@ pub struct Launch<'a> {
     pub args: SmallVec<[Scalar; 4]>,
 }
 
+/// Bytes on their way from a device to the host.
+pub trait Reading: Send + Sync {
+    /// Whether they have arrived, or failed to: then [`Reading::wait`] does not wait.
+    fn ready(&mut self) -> bool;
+    /// Waits for them. What kernels reported before comes as an error.
+    fn wait(self: Box<Self>) -> Result<Vec<u8>>;
+    /// True if they have arrived; otherwise a task is woken when they do.
+    fn wake(&mut self, waker: &Waker) -> bool;
+}
+
+/// Bytes of a device that works only while it is called.
+struct Arrived(Vec<u8>);
+
+impl Reading for Arrived {
+    fn ready(&mut self) -> bool {
+        true
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        Ok(self.0)
+    }
+
+    fn wake(&mut self, _: &Waker) -> bool {
+        true
+    }
+}
+
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
     /// The name, as `FORNAX_DEVICE` would say it.
@@ -53,6 +81,13 @@ pub trait Backend: Send + Sync {
     fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()>;
     /// Copies bytes from the start of a memory, after all launches that write it.
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()>;
+    /// Begins to copy bytes from the start of a memory, after all launches before, without waiting where the device
+    /// can work by itself.
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        let mut arrived = vec![0; bytes];
+        self.download(memory, &mut arrived)?;
+        Ok(Box::new(Arrived(arrived)))
+    }
     /// Compiles a kernel.
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>>;
     /// Compiles the kernels of a plan; at the same time, if compiling takes the device long.
@@ -100,6 +135,8 @@ pub struct Counts {
     pub compiled: u64,
     /// Pipelines that it found on disk.
     pub found: u64,
+    /// Buffers made to read back through.
+    pub staging: u64,
 }
 
 /// Counters of a device since it was opened or [`Device::reset_stats`].
@@ -119,6 +156,8 @@ pub struct Stats {
     pub launches: u64,
     /// Times that work was handed to the driver (launches, read-backs); zero on the CPU, which has none.
     pub submits: u64,
+    /// Buffers made for reading back; others are used again. Zero on the CPU.
+    pub staging: u64,
     /// Memory.
     pub pool: PoolStats,
 }
@@ -301,6 +340,7 @@ impl Device {
             submits: driver.submits - before.submits,
             pipelines_compiled: driver.compiled - before.compiled,
             pipelines_found: driver.found - before.found,
+            staging: driver.staging - before.staging,
             pool: self.0.pool.stats(),
         }
     }

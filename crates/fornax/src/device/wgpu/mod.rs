@@ -8,17 +8,19 @@ mod memory;
 mod pipeline;
 mod print;
 mod queue;
+mod read;
 
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Counts, Launch, Memory, Pipeline};
+use super::{Backend, Counts, Launch, Memory, Pipeline, Reading};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
 use rayon::prelude::*;
+use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -39,9 +41,7 @@ pub struct Wgpu {
     queue: wgpu::Queue,
     caps: Caps,
     limits: wgpu::Limits,
-    /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
-    status: wgpu::Buffer,
-    staging: memory::Staging,
+    reader: Arc<Reader>,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
     arguments: Mutex<Option<Arc<GpuMemory>>>,
     /// Held from the writing of arguments to the submit that reads them.
@@ -52,8 +52,6 @@ pub struct Wgpu {
     found: AtomicU64,
     /// Compiled pipelines between runs.
     kept: kept::Kept,
-    /// The first error that no call was there to return, such as the loss of the device.
-    fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Wgpu {
@@ -97,18 +95,13 @@ impl Wgpu {
                 lock(&on_loss).get_or_insert(format!("the device was lost: {message}"));
             }
         });
-        let status = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("status"),
-            size: 16,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let name = format!("wgpu:{number}");
+        let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
         Ok(Wgpu {
-            name: format!("wgpu:{number}"),
+            name,
             caps: limit(adapter::caps(&adapter)),
             limits,
-            status,
-            staging: memory::Staging::default(),
+            reader,
             arguments: Mutex::default(),
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
@@ -116,18 +109,9 @@ impl Wgpu {
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
             kept: kept::Kept::open(&device, &adapter.get_info()),
-            fault,
             device,
             queue,
         })
-    }
-
-    /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
-    fn check(&self) -> Result<()> {
-        match &*lock(&self.fault) {
-            Some(message) => Err(Error::Device { device: self.name.clone(), detail: message.clone() }),
-            None => Ok(()),
-        }
     }
 
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
@@ -161,7 +145,12 @@ impl Backend for Wgpu {
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
-        self.read(own::<GpuMemory>(memory, "memory")?, bytes)
+        let reading = self.read(own::<GpuMemory>(memory, "memory")?, bytes.len())?;
+        reading.take(|arrived| bytes.copy_from_slice(arrived))
+    }
+
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        Ok(Box::new(self.read(own::<GpuMemory>(memory, "memory")?, bytes)?))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
@@ -184,7 +173,12 @@ impl Backend for Wgpu {
 
     fn counts(&self) -> Counts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts { submits: count(&self.submits), compiled: count(&self.compiled), found: count(&self.found) }
+        Counts {
+            submits: count(&self.submits),
+            compiled: count(&self.compiled),
+            found: count(&self.found),
+            staging: count(&self.reader.fresh),
+        }
     }
 
     fn memories(&self) -> usize {
@@ -200,7 +194,6 @@ impl Backend for Wgpu {
         self.device
             .poll(wgpu::PollType::wait_indefinitely())
             .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
-        self.check()?;
         self.check_status()
     }
 }

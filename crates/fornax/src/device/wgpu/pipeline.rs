@@ -96,7 +96,7 @@ impl Variant {
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
                 Binding::Scratch(n) => &self.scratch[n],
                 Binding::Status | Binding::Reported => {
-                    memories.push((&gpu.status, 0));
+                    memories.push((&gpu.reader.status, 0));
                     continue;
                 }
                 Binding::Args => {
