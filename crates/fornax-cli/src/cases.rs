@@ -2,7 +2,7 @@
 
 use fornax::nn::{Linear, Module, Visitor};
 use fornax::optim::{AdamW, Optimizer};
-use fornax::{DType, Device, Result, Tensor, eval, grad};
+use fornax::{DType, Device, Pending, Result, Tensor, eval, grad};
 use fornax_models::{Gpt, GptConfig};
 
 /// A case by name. `prepare` makes its data, which is not timed.
@@ -106,6 +106,7 @@ pub fn all() -> Vec<Case> {
         },
         Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
         wall("plan_lookup_ns_per_node", plan_lookup),
+        wall("pool_allocation", pool_allocation),
     ]
 }
 
@@ -168,6 +169,9 @@ pub fn gpu() -> Vec<Case> {
         }),
         case("launches_1000", |d| launches(1000, d)),
         wall("launches_1000_cpu", |d| launches(1000, d)),
+        wall("upload_4KiB", uploads),
+        wall("loss_read_a_step_behind", |d| losses(true, d)),
+        wall("loss_read_at_once", |d| losses(false, d)),
     ];
     for dtype in [DType::F32, DType::F16] {
         // The smaller one of f32 is among the cases of all devices.
@@ -199,6 +203,49 @@ fn launches(count: usize, device: &Device) -> Result<Prepared> {
         u.eval()
     };
     Ok(Prepared { calls_are: count as u64, ..Prepared::new(call) })
+}
+
+/// Allocations of many sizes, all of them from the pool; per allocation.
+fn pool_allocation(device: &Device) -> Result<Prepared> {
+    let device = device.clone();
+    let call = move || {
+        // Some are held while others are asked for, as in a step.
+        for _ in 0..125 {
+            let held = (0..8).map(|i| device.allocate(4096 << i)).collect::<Result<Vec<_>>>()?;
+            drop(held);
+        }
+        Ok(())
+    };
+    Ok(Prepared { calls_are: 1000, ..Prepared::new(call) })
+}
+
+/// Small tensors made of the host's data; per tensor.
+fn uploads(device: &Device) -> Result<Prepared> {
+    let (device, data) = (device.clone(), vec![1f32; 1024]);
+    let call = move || (0..100).try_for_each(|_| Tensor::from_slice(&data, &[1024], &device).map(|_| ()));
+    Ok(Prepared { calls_are: 100, ..Prepared::new(call) })
+}
+
+/// Steps of a small model whose loss is printed every time: read when the next step is on its way, or at once. Per
+/// step.
+fn losses(behind: bool, device: &Device) -> Result<Prepared> {
+    let model = Linear::new(256, 256, device)?;
+    let x = randn(&[64, 256], device)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
+    let mut last: Option<Pending<f32>> = None;
+    let call = move || {
+        for _ in 0..20 {
+            let loss = model.forward(&x)?.sqr()?.mean_all()?;
+            optimizer.step(&loss.backward()?)?;
+            if !behind {
+                loss.item::<f32>()?;
+            } else if let Some(last) = last.replace(loss.item_later()?) {
+                last.wait()?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Prepared { calls_are: 20, ..Prepared::new(call) })
 }
 
 fn layer_norm_data(device: &Device) -> Result<[Tensor; 4]> {
