@@ -6,6 +6,7 @@ mod cases;
 mod info;
 mod profile;
 mod report;
+mod table;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -40,8 +41,12 @@ enum Command {
         #[arg(long, default_value = "cpu")]
         device: String,
     },
-    /// Tells the version, the device and what the machine offers
-    Info,
+    /// Tells the version, the devices, and what each was measured to do at most
+    Info {
+        /// Measure all devices again, software ones too
+        #[arg(long)]
+        measure: bool,
+    },
 }
 
 /// What ends the command, with its exit code.
@@ -63,7 +68,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
         Command::Profile { case, device } => profile::run(&device, &case),
-        Command::Info => info::run(),
+        Command::Info { measure } => info::run(measure),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

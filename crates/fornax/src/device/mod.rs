@@ -81,6 +81,14 @@ pub trait Backend: Send + Sync {
     fn memories(&self) -> usize {
         usize::MAX
     }
+    /// Which hardware and driver it is: what is remembered between runs is true of these alone.
+    fn identity(&self) -> String {
+        self.name()
+    }
+    /// Whether products of f16 matrices run on cooperative matrices.
+    fn cooperative(&self) -> bool {
+        false
+    }
     /// Whether kernels can read and write elements of a dtype.
     fn supports(&self, _dtype: DType) -> bool {
         true
@@ -160,6 +168,7 @@ pub(crate) struct Inner {
     pub settings: Settings,
     pub counters: Counters,
     pub timings: Mutex<Vec<Timing>>,
+    pub peaks: Mutex<Option<crate::peaks::Peaks>>,
 }
 
 /// Where tensors live and kernels run. Cheap to clone; all clones share pool, plans and statistics.
@@ -243,6 +252,7 @@ impl Device {
             plans: Mutex::new(PlanCache::new(256)),
             pipelines: Mutex::default(),
             timings: Mutex::default(),
+            peaks: Mutex::default(),
             settings: Settings {
                 timing: Mutex::new(TimingMode::Off),
                 fusion: true.into(),
