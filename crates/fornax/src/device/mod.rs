@@ -245,7 +245,8 @@ impl Device {
         self.0.backend.supports(dtype)
     }
 
-    pub(crate) fn with_backend(backend: Arc<dyn Backend>) -> Device {
+    /// A device over a backend that was opened in a way of its own, with its own pool, plans and statistics.
+    pub fn with_backend(backend: Arc<dyn Backend>) -> Device {
         Device(Arc::new(Inner {
             pool: Arc::new(Pool::new(backend.clone())),
             backend,

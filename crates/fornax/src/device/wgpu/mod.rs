@@ -33,8 +33,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
-    /// The adapter, its driver and what is used of it.
-    identity: String,
+    /// The adapter and its driver.
+    adapter: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
     caps: Caps,
@@ -99,11 +99,14 @@ impl Wgpu {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let caps = limit(adapter::caps(&adapter));
+        let (mut caps, adapter) = (adapter::caps(&adapter), adapter::identity(&adapter));
+        if let Some(lanes) = remembered_workgroup(&adapter).filter(|&lanes| lanes <= caps.lanes) {
+            caps.workgroup = lanes;
+        }
         Ok(Wgpu {
             name: format!("wgpu:{number}"),
-            identity: format!("{}\n{caps:?}", adapter::identity(&adapter)),
-            caps,
+            adapter,
+            caps: limit(caps),
             limits,
             status,
             staging: memory::Staging::default(),
@@ -115,6 +118,12 @@ impl Wgpu {
             device,
             queue,
         })
+    }
+
+    /// Lets devices that are opened later on this adapter use workgroups of that many lanes where kernels leave the
+    /// choice; see [`Caps::workgroup`].
+    pub fn remember_workgroup(&self, lanes: u32) {
+        crate::store::save("workgroup", &workgroup_key(&self.adapter), lanes.to_string().as_bytes());
     }
 
     /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
@@ -129,6 +138,16 @@ impl Wgpu {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
+}
+
+fn workgroup_key(adapter: &str) -> String {
+    format!("{adapter}\nfornax {}", env!("CARGO_PKG_VERSION"))
+}
+
+fn remembered_workgroup(adapter: &str) -> Option<u32> {
+    let bytes = crate::store::load("workgroup", &workgroup_key(adapter))?;
+    let lanes: u32 = std::str::from_utf8(&bytes).ok()?.parse().ok()?;
+    (lanes.is_power_of_two() && (32..=1024).contains(&lanes)).then_some(lanes)
 }
 
 /// The concrete type behind a trait object of this device.
@@ -170,7 +189,7 @@ impl Backend for Wgpu {
     }
 
     fn identity(&self) -> String {
-        self.identity.clone()
+        format!("{}\n{:?}", self.adapter, self.caps)
     }
 
     fn cooperative(&self) -> bool {
