@@ -167,8 +167,8 @@ mod tests {
             "10.0 ms (8.00 GB/s)",
             "100 µs",
             "about 100 of them",
-            "add wait for memory",
-            "softmax wait for a",
+            "Memory bounds add:",
+            "Arithmetic bounds softmax:",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
