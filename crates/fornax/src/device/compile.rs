@@ -30,6 +30,19 @@ impl Device {
         self.compiled(plan).map(|_| ())
     }
 
+    /// For every kernel of a plan that the device could compute in several ways: its label, and the ways with the
+    /// seconds that each takes now (none for one that could not be measured). The fastest are used from then on.
+    pub fn alternatives(&self, plan: &Plan) -> Result<Vec<(String, Vec<(String, Option<f64>)>)>> {
+        let mut found = vec![];
+        for kernel in plan.steps.iter().map(|step| &step.kernel) {
+            let ways = self.0.backend.alternatives(kernel)?;
+            if ways.len() > 1 {
+                found.push((kernel.label.clone(), ways));
+            }
+        }
+        Ok(found)
+    }
+
     /// The pipelines of a plan's steps, compiled now if they were not yet.
     pub(crate) fn compiled<'a>(&self, plan: &'a Plan) -> Result<&'a [Arc<dyn Pipeline>]> {
         if plan.device != self.0.id {

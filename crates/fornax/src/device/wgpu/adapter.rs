@@ -141,6 +141,11 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
     }
 }
 
+/// How long the forms of new products may be measured when a plan is compiled. Software is too slow to be worth it.
+pub(super) fn tuning_budget(adapter: &wgpu::Adapter) -> std::time::Duration {
+    std::time::Duration::from_secs(if is_software(adapter) { 0 } else { 2 })
+}
+
 /// What `fornax info` shows of every adapter.
 pub fn adapters() -> Vec<AdapterReport> {
     let instance = instance();

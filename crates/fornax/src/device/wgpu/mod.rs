@@ -9,6 +9,7 @@ mod pipeline;
 mod print;
 mod queue;
 mod read;
+mod tune;
 
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
@@ -24,6 +25,7 @@ use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// Waits for a future that the GPU's driver or a poll completes.
 fn wait<T>(future: impl Future<Output = T>) -> T {
@@ -54,6 +56,7 @@ pub struct Wgpu {
     found: AtomicU64,
     /// Compiled pipelines between runs.
     kept: kept::Kept,
+    tuner: tune::Tuner,
 }
 
 impl Wgpu {
@@ -115,6 +118,7 @@ impl Wgpu {
             submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
+            tuner: tune::Tuner::open(&kept::key(&adapter.get_info()), adapter::tuning_budget(&adapter)),
             kept: kept::Kept::open(&device, &adapter.get_info()),
             device,
             queue,
@@ -177,11 +181,15 @@ impl Backend for Wgpu {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
-        Ok(Box::new(GpuPipeline::new(self, kernel)?))
+        Ok(Box::new(GpuPipeline::new(self, kernel, self.tuned(&[kernel])[0])?))
     }
 
     fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
-        let made = kernels.par_iter().map(|kernel| self.compile(kernel)).collect();
+        let forms = self.tuned(kernels);
+        let pipeline = |(kernel, form): (&&Kernel, &Option<print::Form>)| {
+            Ok(Box::new(GpuPipeline::new(self, kernel, *form)?) as Box<dyn Pipeline>)
+        };
+        let made = kernels.par_iter().zip(&forms).map(pipeline).collect();
         self.kept.settle();
         made
     }
@@ -192,6 +200,14 @@ impl Backend for Wgpu {
 
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         self.timed(batch, each)
+    }
+
+    fn alternatives(&self, kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+        self.all_forms(kernel)
+    }
+
+    fn set_tuning(&self, budget: Duration) {
+        self.tuner.set_budget(budget);
     }
 
     fn counts(&self) -> Counts {
