@@ -72,6 +72,9 @@ impl Reading for Arrived {
     }
 }
 
+/// Ways of computing a kernel, with the seconds that each takes; none for one that could not be measured.
+pub type Ways = Vec<(String, Option<f64>)>;
+
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
     /// The name, as `FORNAX_DEVICE` would say it.
@@ -115,7 +118,7 @@ pub trait Backend: Send + Sync {
     fn synchronize(&self) -> Result<()>;
     /// The ways of computing a kernel that the device chooses from, with the seconds that each takes now (none for one
     /// that could not be measured); the fastest is used from then on. Empty if there is no choice.
-    fn alternatives(&self, _kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+    fn alternatives(&self, _kernel: &Kernel) -> Result<Ways> {
         Ok(vec![])
     }
     /// How long the device may measure alternatives when a plan is compiled.

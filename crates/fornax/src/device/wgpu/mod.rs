@@ -39,7 +39,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
-    /// The adapter and its driver.
+    /// The adapter, its driver and the version: what is remembered is true of these alone.
     adapter: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -102,13 +102,12 @@ impl Wgpu {
         });
         let name = format!("wgpu:{number}");
         let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
-        let (mut caps, identity) = (adapter::caps(&adapter), adapter::identity(&adapter));
+        let (mut caps, identity) = (adapter::caps(&adapter), kept::key(&adapter.get_info()));
         if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {
             caps.workgroup = lanes;
         }
         Ok(Wgpu {
             name,
-            adapter: identity,
             caps: limit(caps),
             limits,
             reader,
@@ -118,7 +117,8 @@ impl Wgpu {
             submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
-            tuner: tune::Tuner::open(&kept::key(&adapter.get_info()), adapter::tuning_budget(&adapter)),
+            tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
+            adapter: identity,
             kept: kept::Kept::open(&device, &adapter.get_info()),
             device,
             queue,
@@ -128,7 +128,7 @@ impl Wgpu {
     /// Lets devices that are opened later on this adapter use workgroups of that many lanes where kernels leave the
     /// choice; see [`Caps::workgroup`].
     pub fn remember_workgroup(&self, lanes: u32) {
-        crate::store::save("workgroup", &workgroup_key(&self.adapter), lanes.to_string().as_bytes());
+        crate::store::save("workgroup", &self.adapter, lanes.to_string().as_bytes());
     }
 
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
@@ -137,12 +137,8 @@ impl Wgpu {
     }
 }
 
-fn workgroup_key(adapter: &str) -> String {
-    format!("{adapter}\nfornax {}", env!("CARGO_PKG_VERSION"))
-}
-
 fn remembered_workgroup(adapter: &str) -> Option<u32> {
-    let bytes = crate::store::load("workgroup", &workgroup_key(adapter))?;
+    let bytes = crate::store::load("workgroup", adapter)?;
     let lanes: u32 = std::str::from_utf8(&bytes).ok()?.parse().ok()?;
     (lanes.is_power_of_two() && (32..=1024).contains(&lanes)).then_some(lanes)
 }
