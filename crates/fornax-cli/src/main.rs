@@ -1,14 +1,15 @@
 //! The `fornax` command: `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
-//! failures with 1.
+//! failures and regressions with 1.
 
 mod bench;
 mod cases;
 mod info;
 mod profile;
-mod report;
+mod sweep;
+mod table;
+mod timing;
 
 use clap::{Parser, Subcommand};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -20,18 +21,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Times a fixed set of cases and prints a table
-    Bench {
-        /// Where to run
-        #[arg(long, default_value = "cpu")]
-        device: String,
-        /// Also write the results to this file
-        #[arg(long, value_name = "FILE")]
-        json: Option<PathBuf>,
-        /// Run only cases whose name contains this
-        #[arg(long, value_name = "SUBSTR", default_value = "")]
-        filter: String,
-    },
+    /// Times a fixed set of cases, tells how far each is from what the device can do, and compares runs
+    Bench(bench::Options),
     /// Times every kernel of one benchmark case
     Profile {
         /// The case, as `fornax bench` names it
@@ -40,13 +31,21 @@ enum Command {
         #[arg(long, default_value = "cpu")]
         device: String,
     },
-    /// Tells the version, the device and what the machine offers
-    Info,
+    /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
+    Sweep(sweep::Options),
+    /// Tells the version, the devices, and what each was measured to do at most
+    Info {
+        /// Measure all devices again, software ones too
+        #[arg(long)]
+        measure: bool,
+    },
 }
 
 /// What ends the command, with its exit code.
 enum Failure {
     Usage(String),
+    /// What was looked for was found, such as a regression.
+    Found(String),
     Engine(fornax::Error),
 }
 
@@ -61,15 +60,20 @@ impl From<fornax::Error> for Failure {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
+        Command::Bench(options) => bench::run(&options),
         Command::Profile { case, device } => profile::run(&device, &case),
-        Command::Info => info::run(),
+        Command::Sweep(options) => sweep::run(&options),
+        Command::Info { measure } => info::run(measure),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Usage(message)) => {
             eprintln!("error: {message}");
             ExitCode::from(2)
+        }
+        Err(Failure::Found(message)) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
         }
         Err(Failure::Engine(error)) => {
             eprintln!("error: {error}");

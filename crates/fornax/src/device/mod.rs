@@ -71,6 +71,9 @@ impl Reading for Arrived {
     }
 }
 
+/// Ways of computing a kernel, with the seconds that each takes; none for one that could not be measured.
+pub type Ways = Vec<(String, Option<f64>)>;
+
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
     /// The name, as `FORNAX_DEVICE` would say it.
@@ -114,7 +117,7 @@ pub trait Backend: Send + Sync {
     fn synchronize(&self) -> Result<()>;
     /// The ways of computing a kernel that the device chooses from, with the seconds that each takes now (none for one
     /// that could not be measured); the fastest is used from then on. Empty if there is no choice.
-    fn alternatives(&self, _kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+    fn alternatives(&self, _kernel: &Kernel) -> Result<Ways> {
         Ok(vec![])
     }
     /// How long the device may measure alternatives when a plan is compiled.
@@ -126,6 +129,14 @@ pub trait Backend: Send + Sync {
     /// The most memories that a segment of a kernel may read and write.
     fn memories(&self) -> usize {
         usize::MAX
+    }
+    /// Which hardware and driver it is: what is remembered between runs is true of these alone.
+    fn identity(&self) -> String {
+        self.name()
+    }
+    /// Whether products of f16 matrices run on cooperative matrices.
+    fn cooperative(&self) -> bool {
+        false
     }
     /// Whether kernels can read and write elements of a dtype.
     fn supports(&self, _dtype: DType) -> bool {
@@ -230,6 +241,7 @@ pub(crate) struct Inner {
     pub settings: Settings,
     pub counters: Counters,
     pub timings: Mutex<Vec<Timing>>,
+    pub peaks: Mutex<Option<crate::peaks::Peaks>>,
 }
 
 /// Where tensors live and kernels run. Cheap to clone; all clones share pool, plans and statistics.
@@ -306,7 +318,8 @@ impl Device {
         self.0.backend.supports(dtype)
     }
 
-    pub(crate) fn with_backend(backend: Arc<dyn Backend>) -> Device {
+    /// A device over a backend that was opened in a way of its own, with its own pool, plans and statistics.
+    pub fn with_backend(backend: Arc<dyn Backend>) -> Device {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -315,6 +328,7 @@ impl Device {
             plans: Mutex::new(PlanCache::new(256)),
             pipelines: Default::default(),
             timings: Mutex::default(),
+            peaks: Mutex::default(),
             settings: Settings {
                 timing: Mutex::new(TimingMode::Off),
                 fusion: true.into(),

@@ -41,6 +41,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
+    /// The adapter, its driver and the version: what is remembered is true of these alone.
+    adapter: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
     caps: Caps,
@@ -101,9 +103,13 @@ impl Wgpu {
         });
         let name = format!("wgpu:{number}");
         let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
+        let (mut caps, identity) = (adapter::caps(&adapter), kept::key(&adapter.get_info()));
+        if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {
+            caps.workgroup = lanes;
+        }
         Ok(Wgpu {
             name,
-            caps: limit(adapter::caps(&adapter)),
+            caps: limit(caps),
             limits,
             reader,
             arguments: Mutex::default(),
@@ -112,17 +118,30 @@ impl Wgpu {
             submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
-            tuner: tune::Tuner::open(&kept::key(&adapter.get_info()), adapter::tuning_budget(&adapter)),
+            tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
+            adapter: identity,
             kept: kept::Kept::open(&device, &adapter.get_info()),
             device,
             queue,
         })
     }
 
+    /// Lets devices that are opened later on this adapter use workgroups of that many lanes where kernels leave the
+    /// choice; see [`Caps::workgroup`].
+    pub fn remember_workgroup(&self, lanes: u32) {
+        crate::store::save("workgroup", &self.adapter, lanes.to_string().as_bytes());
+    }
+
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
+}
+
+fn remembered_workgroup(adapter: &str) -> Option<u32> {
+    let bytes = crate::store::load("workgroup", adapter)?;
+    let lanes: u32 = std::str::from_utf8(&bytes).ok()?.parse().ok()?;
+    (lanes.is_power_of_two() && (32..=1024).contains(&lanes)).then_some(lanes)
 }
 
 impl Drop for Wgpu {
@@ -196,6 +215,14 @@ impl Backend for Wgpu {
             found: count(&self.found),
             staging: count(&self.reader.fresh),
         }
+    }
+
+    fn identity(&self) -> String {
+        format!("{}\n{:?}", self.adapter, self.caps)
+    }
+
+    fn cooperative(&self) -> bool {
+        self.caps.cooperative
     }
 
     fn memories(&self) -> usize {
