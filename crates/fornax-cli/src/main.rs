@@ -1,8 +1,9 @@
-//! The `fornax` command: `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
-//! failures and regressions with 1.
+//! The `fornax` command: `generate` continues texts, `bench` times the engine, `info` tells what it runs on. Wrong
+//! usage exits with code 2, failures and regressions with 1.
 
 mod bench;
 mod cases;
+mod generate;
 mod info;
 mod profile;
 mod sweep;
@@ -21,6 +22,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Continues prompts with a model
+    Generate(generate::Arguments),
     /// Times a fixed set of cases, tells how far each is from what the device can do, and compares runs
     Bench(bench::Options),
     /// Times every kernel of one benchmark case
@@ -60,6 +63,7 @@ impl From<fornax::Error> for Failure {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
         Command::Profile { case, device } => profile::run(&device, &case),
         Command::Sweep(options) => sweep::run(&options),

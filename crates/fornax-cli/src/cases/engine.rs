@@ -3,7 +3,7 @@
 use super::steps::DISTILGPT2;
 use super::{Case, Prepared, Roof, case, randint, randn, wall};
 use fornax::{DType, Device, Result, Tensor};
-use fornax_models::Gpt;
+use fornax_models::Gpt2;
 
 pub fn all() -> Vec<Case> {
     vec![
@@ -76,10 +76,10 @@ fn allocation(fresh: bool, device: &Device) -> Result<Prepared> {
 
 /// Records loss and gradients of a distilgpt2 step and finds their plan, without running it; per node recorded.
 fn plan_lookup(device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(DISTILGPT2, device)?;
+    let model = Gpt2::new(DISTILGPT2, device)?;
     let ids = randint(DISTILGPT2.vocabulary, &[1, DISTILGPT2.context], device)?;
     let call = move || -> Result<()> {
-        let loss = model.loss(&ids)?;
+        let loss = model.loss(&ids, &ids)?;
         let gradients = loss.backward()?;
         let mut targets = vec![&loss];
         targets.extend(gradients.iter().map(|(_, gradient)| gradient));

@@ -4,10 +4,9 @@ use super::{Case, Prepared, case, randint, randn, wall};
 use fornax::nn::{Linear, Module, Parameter, Visitor};
 use fornax::optim::{AdamW, Optimizer};
 use fornax::{Device, Result};
-use fornax_models::{Gpt, GptConfig};
+use fornax_models::{Gpt2, Gpt2Config};
 
-pub const DISTILGPT2: GptConfig =
-    GptConfig { vocabulary: 50257, context: 128, layers: 6, width: 768, heads: 12 };
+pub const DISTILGPT2: Gpt2Config = Gpt2Config::new(50257, 128, 6, 768, 12);
 
 pub fn all() -> Vec<Case> {
     vec![
@@ -15,17 +14,14 @@ pub fn all() -> Vec<Case> {
         wall("mlp_train_128", mlp_train),
         Case {
             budget: 6.0,
-            ..wall("gpt_train_4x256_B8_T128_V256", |d| {
-                let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
-                gpt_train(config, 8, d)
-            })
+            ..wall("gpt_train_4x256_B8_T128_V256", |d| gpt_train(Gpt2Config::new(256, 128, 4, 256, 4), 8, d))
         },
         Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
     ]
 }
 
 pub fn gpu() -> Vec<Case> {
-    let config = GptConfig { context: 512, ..DISTILGPT2 };
+    let config = Gpt2Config { context: 512, ..DISTILGPT2 };
     let step =
         |batch: usize| wall(&format!("distilgpt2_train_B{batch}_T512"), move |d| gpt_train(config, batch, d));
     vec![step(1), step(8)]
@@ -68,11 +64,12 @@ fn mlp_train(device: &Device) -> Result<Prepared> {
     Ok(Prepared::new(call).operations(2.0 * 128.0 * (3.0 * all - first)))
 }
 
-fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(config, device)?;
-    let ids = randint(config.vocabulary, &[batch, config.context], device)?;
+fn gpt_train(config: Gpt2Config, batch: usize, device: &Device) -> Result<Prepared> {
+    let model = Gpt2::new(config, device)?;
+    let drawn = || randint(config.vocabulary, &[batch, config.context], device);
+    let (ids, targets) = (drawn()?, drawn()?);
     let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
-    let call = move || optimizer.step(&model.loss(&ids)?.backward()?);
+    let call = move || optimizer.step(&model.loss(&ids, &targets)?.backward()?);
     // Three products a weight and token; causal attention counts half its square.
     let [vocabulary, time, layers, width] =
         [config.vocabulary, config.context, config.layers, config.width].map(|n| n as f64);

@@ -18,12 +18,14 @@ fn format_error(path: &Path, detail: impl Into<String>) -> Error {
     Error::Format { path: path.display().to_string(), detail: detail.into() }
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>> {
+/// The bytes of a file.
+pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| io_error(path, source))
 }
 
-/// Writes all of `parts` to a temporary file in the same folder, then renames it to `path`.
-fn write_file(path: &Path, parts: &[&[u8]]) -> Result<()> {
+/// Writes all of `parts` to a temporary file in the same folder, then renames it to `path`: whoever reads it finds the
+/// old content or the new, also after a crash.
+pub fn write_file(path: &Path, parts: &[&[u8]]) -> Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

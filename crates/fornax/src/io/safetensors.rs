@@ -43,8 +43,10 @@ pub fn save(path: impl AsRef<Path>, tensors: &[(String, Tensor)]) -> Result<()> 
             .map_err(|error| format_error(path, format!("{name}: {error}")))?;
         views.push((*name, view));
     }
-    let file =
-        ::safetensors::serialize(views, None).map_err(|error| format_error(path, error.to_string()))?;
+    // Libraries around PyTorch refuse files that do not say this; it stands for row-major tensors.
+    let metadata = [("format".to_string(), "pt".to_string())].into_iter().collect();
+    let file = ::safetensors::serialize(views, Some(metadata))
+        .map_err(|error| format_error(path, error.to_string()))?;
     write_file(path, &[&file])
 }
 
@@ -79,9 +81,15 @@ pub fn save_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()
 /// Sets a module's parameters from a file that has exactly these, in these shapes. Other float types are cast.
 /// On an error nothing has changed.
 pub fn load_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()> {
+    match module.parameters().first() {
+        Some(first) => set_parameters(module, load(path, &first.device())?),
+        None => Ok(()),
+    }
+}
+
+/// The same from tensors that were read already.
+pub fn set_parameters(module: &dyn Module, mut file: BTreeMap<String, Tensor>) -> Result<()> {
     let parameters = module.named_parameters();
-    let Some((_, first)) = parameters.first() else { return Ok(()) };
-    let mut file = load(path, &first.device())?;
     let mut values = vec![];
     for (name, parameter) in &parameters {
         let wrong = |detail: String| Error::Parameter { name: name.clone(), detail };
