@@ -3,7 +3,7 @@
 use fornax::nn::{Linear, Module, Visitor};
 use fornax::optim::{AdamW, Optimizer};
 use fornax::{DType, Device, Result, Tensor, eval, grad};
-use fornax_models::{Gpt, GptConfig};
+use fornax_models::{Gpt2, Gpt2Config};
 
 /// A case by name. `prepare` makes its data, which is not timed.
 pub struct Case {
@@ -76,7 +76,7 @@ fn randint(high: usize, shape: &[usize], device: &Device) -> Result<Tensor> {
 }
 
 const MILLIONS: usize = 1 << 24;
-const DISTILGPT2: GptConfig = GptConfig { vocabulary: 50257, context: 128, layers: 6, width: 768, heads: 12 };
+const DISTILGPT2: Gpt2Config = Gpt2Config::new(50257, 128, 6, 768, 12);
 
 /// All cases, in the order in which they run.
 pub fn all() -> Vec<Case> {
@@ -99,10 +99,7 @@ pub fn all() -> Vec<Case> {
         wall("mlp_train_128", mlp_train),
         Case {
             budget: 6.0,
-            ..wall("gpt_train_4x256_B8_T128_V256", |d| {
-                let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
-                gpt_train(config, 8, d)
-            })
+            ..wall("gpt_train_4x256_B8_T128_V256", |d| gpt_train(Gpt2Config::new(256, 128, 4, 256, 4), 8, d))
         },
         Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
         wall("plan_lookup_ns_per_node", plan_lookup),
@@ -182,7 +179,7 @@ pub fn gpu() -> Vec<Case> {
         }
     }
     for batch in [1, 8] {
-        let config = GptConfig { context: 512, ..DISTILGPT2 };
+        let config = Gpt2Config { context: 512, ..DISTILGPT2 };
         all.push(wall(&format!("distilgpt2_train_B{batch}_T512"), move |d| gpt_train(config, batch, d)));
     }
     all.into_iter().map(|case| Case { budget: 0.3, ..case }).collect()
@@ -281,11 +278,12 @@ fn mlp_train(device: &Device) -> Result<Prepared> {
     Ok(Prepared::new(call).operations(2.0 * 128.0 * (3.0 * all - first)))
 }
 
-fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(config, device)?;
-    let ids = randint(config.vocabulary, &[batch, config.context], device)?;
+fn gpt_train(config: Gpt2Config, batch: usize, device: &Device) -> Result<Prepared> {
+    let model = Gpt2::new(config, device)?;
+    let drawn = || randint(config.vocabulary, &[batch, config.context], device);
+    let (ids, targets) = (drawn()?, drawn()?);
     let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
-    let call = move || optimizer.step(&model.loss(&ids)?.backward()?);
+    let call = move || optimizer.step(&model.loss(&ids, &targets)?.backward()?);
     // Three products a weight and token; causal attention counts half its square.
     let [vocabulary, time, layers, width] =
         [config.vocabulary, config.context, config.layers, config.width].map(|n| n as f64);
@@ -296,10 +294,10 @@ fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepare
 
 /// Records loss and gradients of a distilgpt2 step and finds their plan, without running it; per node recorded.
 fn plan_lookup(device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(DISTILGPT2, device)?;
+    let model = Gpt2::new(DISTILGPT2, device)?;
     let ids = randint(DISTILGPT2.vocabulary, &[1, DISTILGPT2.context], device)?;
     let call = move || -> Result<()> {
-        let loss = model.loss(&ids)?;
+        let loss = model.loss(&ids, &ids)?;
         let gradients = loss.backward()?;
         let mut targets = vec![&loss];
         targets.extend(gradients.iter().map(|(_, gradient)| gradient));

@@ -1,5 +1,11 @@
-//! Models written with `fornax`: each is the paper on one page, in plain layers and tensor ops.
+//! Models written with `fornax`: each is the paper on one page, in plain layers and tensor ops. Beside them: their
+//! folders in Hugging Face's layout, and the tokenizers they read with.
 
-pub mod gpt;
+mod bpe;
+mod folder;
+pub mod gpt2;
+pub mod tokenizer;
+mod tokenizer_json;
 
-pub use gpt::{Gpt, GptConfig};
+pub use gpt2::{Gpt2, Gpt2Config};
+pub use tokenizer::{Decoder, Tokenizer};

@@ -18,7 +18,7 @@
 //! # Ok::<(), fornax::Error>(())
 //! ```
 
-use super::safetensors::{Notes, fitting, load_with, save_with, set_parameters};
+use super::safetensors::{Notes, fitting, load_with, save_with};
 use super::{TEMPORARY, format_error, io_error};
 use crate::error::{Error, Result};
 use crate::nn::Module;
@@ -73,6 +73,7 @@ impl<R: Rule> Training<'_, R> {
             });
         };
         let (tensors, mut notes) = load_with(path, &device)?;
+        notes.remove("format");
         let random = notes.remove(RANDOM).and_then(|text| {
             let (seed, stream) = text.split_once(' ')?;
             Some((seed.parse().ok()?, stream.parse().ok()?))
@@ -98,7 +99,7 @@ impl<R: Rule> Training<'_, R> {
             scaler.load_state(state)?;
         }
         self.optimizer.load_state(&parts.remove("optimizer").unwrap_or_default())?;
-        set_parameters(&parameters, &values)?;
+        parameters.iter().zip(&values).try_for_each(|((_, parameter), value)| parameter.set(value))?;
         set_random_state(random);
         Ok(notes)
     }

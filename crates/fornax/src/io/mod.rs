@@ -19,12 +19,13 @@ fn format_error(path: &Path, detail: impl Into<String>) -> Error {
     Error::Format { path: path.display().to_string(), detail: detail.into() }
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>> {
+/// The bytes of a file.
+pub fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| io_error(path, source))
 }
 
-/// Writes all of `parts` to a file, whole or not at all.
-fn write_file(path: &Path, parts: &[&[u8]]) -> Result<()> {
+/// Writes all of `parts` to a file: whoever reads it finds the old content or the new, also after a crash.
+pub fn write_file(path: &Path, parts: &[&[u8]]) -> Result<()> {
     write_whole(path, |file| {
         parts.iter().try_for_each(|part| file.write_all(part)).map_err(|source| io_error(path, source))
     })

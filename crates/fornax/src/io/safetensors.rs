@@ -52,8 +52,10 @@ pub fn save_with(path: impl AsRef<Path>, tensors: &[(String, Tensor)], notes: &N
         let (dtype, shape) = (to_file(tensor.dtype()), tensor.shape().to_vec());
         entries.push((name.clone(), TensorInfo { dtype, shape, data_offsets: (begin, end) }));
     }
-    let words = (!notes.is_empty()).then(|| notes.clone().into_iter().collect());
-    let header = Metadata::new(words, entries).map_err(|error| format_error(path, error.to_string()))?;
+    // Libraries around PyTorch refuse files that do not say this; it stands for row-major tensors.
+    let format = ("format".to_string(), "pt".to_string());
+    let words = notes.clone().into_iter().chain([format]).collect();
+    let header = Metadata::new(Some(words), entries).map_err(|error| format_error(path, error.to_string()))?;
     let mut header = serde_json::to_vec(&header).map_err(|error| format_error(path, error.to_string()))?;
     header.resize(header.len().next_multiple_of(8), b' ');
     let io = |source| super::io_error(path, source);
@@ -107,10 +109,17 @@ pub fn save_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()
 /// Sets a module's parameters from a file that has exactly these, in these shapes. Other float types are cast.
 /// On an error nothing has changed.
 pub fn load_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()> {
+    match module.parameters().first() {
+        Some(first) => set_parameters(module, load(path, &first.device())?),
+        None => Ok(()),
+    }
+}
+
+/// The same from tensors that were read already.
+pub fn set_parameters(module: &dyn Module, file: BTreeMap<String, Tensor>) -> Result<()> {
     let parameters = module.named_parameters();
-    let Some((_, first)) = parameters.first() else { return Ok(()) };
-    let file = load(path, &first.device())?;
-    set_parameters(&parameters, &fitting(&parameters, file)?)
+    let values = fitting(&parameters, file)?;
+    parameters.iter().zip(&values).try_for_each(|((_, parameter), value)| parameter.set(value))
 }
 
 /// The tensors that parameters are set to: exactly theirs, in their shapes and dtypes.
@@ -136,10 +145,6 @@ pub(super) fn fitting(
     }
     crate::realize::eval(&values.iter().collect::<Vec<_>>())?;
     Ok(values)
-}
-
-pub(super) fn set_parameters(parameters: &[(String, Parameter)], values: &[Tensor]) -> Result<()> {
-    parameters.iter().zip(values).try_for_each(|((_, parameter), value)| parameter.set(value))
 }
 
 fn to_file(dtype: DType) -> Dtype {
