@@ -6,6 +6,7 @@ mod cases;
 mod info;
 mod profile;
 mod report;
+mod train;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -40,6 +41,7 @@ enum Command {
         #[arg(long, default_value = "cpu")]
         device: String,
     },
+    Train(Box<train::arguments::TrainArguments>),
     /// Tells the version, the device and what the machine offers
     Info,
 }
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
         Command::Profile { case, device } => profile::run(&device, &case),
+        Command::Train(arguments) => train::train(&arguments),
         Command::Info => info::run(),
     };
     match done {

@@ -257,6 +257,8 @@ pub struct Gpt2 {
     pub h: Vec<Block>,
     /// The last norm.
     pub ln_f: LayerNorm,
+    /// Whether blocks are computed again in the backward pass instead of being kept: less memory for more work.
+    pub recompute: bool,
     names: Vec<String>,
 }
 
@@ -276,6 +278,7 @@ impl Gpt2 {
             wpe: embedding(config.context)?,
             h: (0..config.layers).map(|_| Block::new(&config, deviation, device)).collect::<Result<_>>()?,
             ln_f: norm(&config, device)?,
+            recompute: false,
             names: (0..config.layers).map(|i| format!("h.{i}")).collect(),
             config,
         })
@@ -296,7 +299,10 @@ impl Gpt2 {
             self.wte.forward(ids)?.add(&positions) // (B, T, C)
         })?;
         for (name, block) in self.names.iter().zip(&self.h) {
-            x = scope(name, || block.forward(&x))?;
+            x = scope(name, || match self.recompute {
+                true => fornax::checkpoint(|| block.forward(&x)),
+                false => block.forward(&x),
+            })?;
         }
         let x = scope("ln_f", || self.ln_f.forward(&x))?;
         scope("head", || {

@@ -55,7 +55,8 @@ pub fn save_with(path: impl AsRef<Path>, tensors: &[(String, Tensor)], notes: &N
     // Libraries around PyTorch refuse files that do not say this; it stands for row-major tensors.
     let format = ("format".to_string(), "pt".to_string());
     let words = notes.clone().into_iter().chain([format]).collect();
-    let header = Metadata::new(Some(words), entries).map_err(|error| format_error(path, error.to_string()))?;
+    let header =
+        Metadata::new(Some(words), entries).map_err(|error| format_error(path, error.to_string()))?;
     let mut header = serde_json::to_vec(&header).map_err(|error| format_error(path, error.to_string()))?;
     header.resize(header.len().next_multiple_of(8), b' ');
     let io = |source| super::io_error(path, source);
