@@ -14,7 +14,7 @@ use crate::Failure;
 use fornax::io::checkpoint::Checkpoints;
 use fornax::io::safetensors::Notes;
 use fornax::nn::Module;
-use fornax::{Device, Error, Result, Tensor};
+use fornax::{Device, Error, Pending, Result};
 use fornax_models::{Batches, Gpt2};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -32,8 +32,8 @@ pub struct Run {
     profile: Profile,
     /// Steps that are queued or done.
     done: u64,
-    /// The last step, while nobody has read its loss.
-    queued: Option<(Step, Tensor)>,
+    /// The last step, its loss on the way from the device.
+    queued: Option<(Step, Pending<f32>)>,
     began: Instant,
     /// Seconds of the run before this process.
     before: f64,
@@ -149,7 +149,7 @@ impl Run {
         let parts = (0..self.checked.settings.accumulate).map(|_| self.batches.next(&device));
         let parts = parts.collect::<Result<Vec<_>>>()?;
         let lr = self.pace.lr(self.done);
-        let loss = self.trainer.step(&parts, lr)?;
+        let loss = self.trainer.step(&parts, lr)?.item_later()?;
         self.done += 1;
         let earlier = self.queued.take();
         if let Some(earlier) = earlier {
@@ -173,8 +173,8 @@ impl Run {
     }
 
     /// Reads the loss of a step and tells of it.
-    fn read(&mut self, (mut line, loss): (Step, Tensor)) -> Result<()> {
-        line.loss = loss.item::<f32>()?;
+    fn read(&mut self, (mut line, loss): (Step, Pending<f32>)) -> Result<()> {
+        line.loss = loss.wait()?;
         if line.loss.is_nan() {
             let detail = format!(
                 "the loss of step {} is not a number; go on from the last checkpoint (--resume), or begin anew with a \

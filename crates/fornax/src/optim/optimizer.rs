@@ -6,10 +6,12 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
+use crate::schedule::Plan;
 use crate::scope::scope;
-use crate::tensor::{Tensor, no_grad};
+use crate::tensor::{Pending, Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Parameters that are treated alike.
 #[derive(Clone, Debug)]
@@ -61,8 +63,8 @@ pub struct Optimizer<R> {
     lr: f64,
     device: Device,
     groups: Vec<Slots>,
-    /// Whether the last step was skipped, while nobody has looked yet.
-    verdict: Option<Tensor>,
+    /// Whether the last step was skipped, while nobody has looked yet: on the device and on its way to the host.
+    verdict: Option<(Tensor, Pending<bool>)>,
 }
 
 /// One parameter's share of a step that is being recorded.
@@ -157,16 +159,44 @@ impl<R: Rule> Optimizer<R> {
         if skip.is_none() {
             self.settle()?;
         }
-        let skipped_before = match &self.verdict {
-            Some(verdict) => verdict.clone(),
-            None => Tensor::from_slice(&[false], &[], &self.device)?,
+        let skips = match (skip, &self.verdict) {
+            (Some(skip), Some((before, _))) => Some((skip, before.clone())),
+            (Some(skip), None) => Some((skip, Tensor::from_slice(&[false], &[], &self.device)?)),
+            (None, _) => None,
         };
         let gradients = &gradients.fenced();
-        let skips = skip.map(|skip| (skip, &skipped_before));
-        let updates = no_grad(|| scope("optim", || self.record(gradients, skips)))?;
-        let mut targets = vec![gradients.root()];
-        let mut donated = vec![];
-        for update in &updates {
+        let updates = no_grad(|| scope("optim", || self.record(gradients, skips.as_ref())))?;
+        let (targets, donated) = self.targets(gradients, &updates, also);
+        crate::realize::eval_donating(&targets, &donated)?;
+        let settled = self.settle();
+        for update in updates {
+            let slot = &mut self.groups[update.at.0].slots[update.at.1];
+            slot.parameter.set(&update.new)?;
+            slot.states = update.states;
+            slot.steps += 1;
+            slot.uncertain = skip.is_some();
+        }
+        self.verdict = skip.map(|skip| Ok((skip.clone(), skip.item_later()?))).transpose()?;
+        settled
+    }
+
+    /// The plan of [`Optimizer::step`]; [`crate::Device::prewarm`] compiles it ahead of the first step.
+    pub fn plan(&self, gradients: &Gradients) -> Result<Arc<Plan>> {
+        let gradients = &gradients.fenced();
+        let updates = no_grad(|| scope("optim", || self.record(gradients, None)))?;
+        let (targets, donated) = self.targets(gradients, &updates, &[]);
+        crate::realize::plan_donating(&targets, &donated)
+    }
+
+    /// What a step evaluates, and which of it may overwrite an old value.
+    fn targets<'a>(
+        &'a self,
+        gradients: &'a Gradients,
+        updates: &'a [Update],
+        also: &[&'a Tensor],
+    ) -> (Vec<&'a Tensor>, Vec<(usize, &'a Tensor)>) {
+        let (mut targets, mut donated) = (vec![gradients.root()], vec![]);
+        for update in updates {
             donated.push((targets.len(), &update.old));
             targets.push(&update.new);
             for (old, new) in self.slot(update.at).states.iter().zip(&update.states) {
@@ -175,21 +205,11 @@ impl<R: Rule> Optimizer<R> {
             }
         }
         targets.extend(also);
-        crate::realize::eval_donating(&targets, &donated)?;
-        self.settle()?;
-        for update in updates {
-            let slot = &mut self.groups[update.at.0].slots[update.at.1];
-            slot.parameter.set(&update.new)?;
-            slot.states = update.states;
-            slot.steps += 1;
-            slot.uncertain = skip.is_some();
-        }
-        self.verdict = skip.cloned();
-        Ok(())
+        (targets, donated)
     }
 
     /// `skips`: whether to skip this step, and whether the one before was skipped.
-    fn record(&self, gradients: &Gradients, skips: Option<(&Tensor, &Tensor)>) -> Result<Vec<Update>> {
+    fn record(&self, gradients: &Gradients, skips: Option<&(&Tensor, Tensor)>) -> Result<Vec<Update>> {
         let mut updates = vec![];
         for (g, group) in self.groups.iter().enumerate() {
             // Usually one entry: all parameters of a group have one dtype and were updated equally often.
@@ -226,7 +246,7 @@ impl<R: Rule> Optimizer<R> {
         &self,
         group: &Slots,
         (dtype, steps, uncertain): (DType, u64, bool),
-        skips: Option<(&Tensor, &Tensor)>,
+        skips: Option<&(&Tensor, Tensor)>,
     ) -> Result<Vec<Tensor>> {
         let lr = self.lr * group.lr_factor;
         let weight_decay = group.weight_decay.unwrap_or(self.rule.weight_decay());
@@ -240,11 +260,10 @@ impl<R: Rule> Optimizer<R> {
         both.map(|(counted, skipped)| skipped_before.where_(&tensor(skipped)?, &tensor(counted)?)).collect()
     }
 
-    /// Takes back the count of a step that turned out to be skipped. The flag was computed with that step, so this
-    /// reads one byte.
+    /// Takes back the count of a step that turned out to be skipped.
     fn settle(&mut self) -> Result<()> {
-        let Some(verdict) = self.verdict.take() else { return Ok(()) };
-        let skipped = verdict.item::<bool>()?;
+        let Some((_, verdict)) = self.verdict.take() else { return Ok(()) };
+        let skipped = verdict.wait()?;
         for slot in self.groups.iter_mut().flat_map(|group| &mut group.slots) {
             slot.steps -= (slot.uncertain && skipped) as u64;
             slot.uncertain = false;

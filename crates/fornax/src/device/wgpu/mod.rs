@@ -3,20 +3,24 @@
 //! only reading back waits. Nothing here knows tensors or graphs.
 
 mod adapter;
+mod kept;
 mod memory;
 mod pipeline;
 mod print;
 mod queue;
+mod read;
 
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Launch, Memory, Pipeline};
+use super::{Backend, Counts, Launch, Memory, Pipeline, Reading};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
+use rayon::prelude::*;
+use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -37,17 +41,17 @@ pub struct Wgpu {
     queue: wgpu::Queue,
     caps: Caps,
     limits: wgpu::Limits,
-    /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
-    status: wgpu::Buffer,
-    staging: memory::Staging,
+    reader: Arc<Reader>,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
     arguments: Mutex<Option<Arc<GpuMemory>>>,
     /// Held from the writing of arguments to the submit that reads them.
     launching: Mutex<()>,
     next_memory: AtomicU64,
     submits: AtomicU64,
-    /// The first error that no call was there to return, such as the loss of the device.
-    fault: Arc<Mutex<Option<String>>>,
+    compiled: AtomicU64,
+    found: AtomicU64,
+    /// Compiled pipelines between runs.
+    kept: kept::Kept,
 }
 
 impl Wgpu {
@@ -91,39 +95,34 @@ impl Wgpu {
                 lock(&on_loss).get_or_insert(format!("the device was lost: {message}"));
             }
         });
-        let status = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("status"),
-            size: 16,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let name = format!("wgpu:{number}");
+        let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
         Ok(Wgpu {
-            name: format!("wgpu:{number}"),
+            name,
             caps: limit(adapter::caps(&adapter)),
             limits,
-            status,
-            staging: memory::Staging::default(),
+            reader,
             arguments: Mutex::default(),
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             submits: AtomicU64::new(0),
-            fault,
+            compiled: AtomicU64::new(0),
+            found: AtomicU64::new(0),
+            kept: kept::Kept::open(&device, &adapter.get_info()),
             device,
             queue,
         })
     }
 
-    /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
-    fn check(&self) -> Result<()> {
-        match &*lock(&self.fault) {
-            Some(message) => Err(Error::Device { device: self.name.clone(), detail: message.clone() }),
-            None => Ok(()),
-        }
-    }
-
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
+    }
+}
+
+impl Drop for Wgpu {
+    fn drop(&mut self) {
+        self.kept.save();
     }
 }
 
@@ -146,11 +145,22 @@ impl Backend for Wgpu {
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
-        self.read(own::<GpuMemory>(memory, "memory")?, bytes)
+        let reading = self.read(own::<GpuMemory>(memory, "memory")?, bytes.len())?;
+        reading.take(|arrived| bytes.copy_from_slice(arrived))
+    }
+
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        Ok(Box::new(self.read(own::<GpuMemory>(memory, "memory")?, bytes)?))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
         Ok(Box::new(GpuPipeline::new(self, kernel)?))
+    }
+
+    fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
+        let made = kernels.par_iter().map(|kernel| self.compile(kernel)).collect();
+        self.kept.settle();
+        made
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
@@ -161,8 +171,14 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn submits(&self) -> u64 {
-        self.submits.load(Ordering::Relaxed)
+    fn counts(&self) -> Counts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            submits: count(&self.submits),
+            compiled: count(&self.compiled),
+            found: count(&self.found),
+            staging: count(&self.reader.fresh),
+        }
     }
 
     fn memories(&self) -> usize {
@@ -178,7 +194,6 @@ impl Backend for Wgpu {
         self.device
             .poll(wgpu::PollType::wait_indefinitely())
             .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
-        self.check()?;
         self.check_status()
     }
 }

@@ -34,7 +34,7 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 impl Wgpu {
     /// Encodes and submits a batch. With a clock, writes the time into it before and after the pass, or each launch.
     pub(super) fn encode(&self, batch: &[Launch<'_>], clock: Option<&Clock>) -> Result<()> {
-        self.check()?;
+        self.reader.check()?;
         let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
         for launch in batch {
             variants.push(own::<GpuPipeline>(launch.pipeline, "pipeline")?.variant(self, launch)?);
@@ -133,7 +133,7 @@ impl Wgpu {
             let clock = Clock { queries, ticks: GpuMemory { buffer, id: 0 }, count, each };
             self.encode(part, Some(&clock))?;
             let mut bytes = vec![0u8; count as usize * 8];
-            self.read(&clock.ticks, &mut bytes)?;
+            self.read(&clock.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
             let period = self.queue.get_timestamp_period() as f64 * 1e-9;
             let tick = |i: usize| {
                 let mut eight = [0u8; 8];
