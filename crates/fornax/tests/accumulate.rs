@@ -76,12 +76,13 @@ fn train(precision: DType, parts: u32, steps: u32, device: &Device) -> Result<(V
 #[test]
 fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()> {
     for precision in [DType::F32, DType::F16, DType::BF16] {
-        for parts in [1, 3] {
+        for parts in if precision == DType::F32 { vec![1, 3, 18] } else { vec![1, 3] } {
             let (losses, stats) = train(precision, parts, 6, &on::fresh())?;
             for (step, stats) in stats.iter().enumerate().skip(2) {
                 let at = format!("{precision}, {parts} parts, step {step}: {stats:?}");
                 assert_eq!((stats.plans_built, stats.kernels_compiled, stats.pool.fresh), (0, 0, 0), "{at}");
-                assert_eq!(stats.plans_reused, 1, "one plan a step: {at}");
+                let plans = parts.div_ceil(8) as u64;
+                assert_eq!(stats.plans_reused, plans, "one plan a step, or one for eight parts: {at}");
             }
             assert!(losses.iter().all(|loss| loss.is_finite()), "{losses:?}");
         }

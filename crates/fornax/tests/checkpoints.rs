@@ -4,7 +4,7 @@ mod on;
 
 use fornax::io::checkpoint::{Checkpoints, Training};
 use fornax::nn::{Dropout, Linear, Module, Visitor};
-use fornax::optim::{AdamW, GradScaler, Optimizer};
+use fornax::optim::{AdamW, GradScaler, Group, Optimizer, clip_grad_norm};
 use fornax::{DType, Error, Result, Tensor, autocast, manual_seed};
 use std::path::PathBuf;
 
@@ -59,7 +59,11 @@ impl Run {
             dropout: Dropout::new(0.25)?,
             down: Linear::new(hidden, 2, &device)?,
         };
-        let optimizer = Optimizer::new(AdamW::default(), 0.02, model.named_parameters())?;
+        // Groups that do not follow the order of the model.
+        let (vectors, matrices) =
+            model.named_parameters().into_iter().partition(|(_, p)| p.shape().len() == 1);
+        let groups = vec![Group::new(vectors).weight_decay(0.0), Group::new(matrices)];
+        let optimizer = Optimizer::with_groups(AdamW::default(), 0.02, groups)?;
         let mut scaler = GradScaler::with_scale(1024.0, &device)?;
         scaler.growth_interval = 2;
         Ok(Run { model, optimizer, scaler })
@@ -76,6 +80,7 @@ impl Run {
             model.down.forward(&hidden)?.to_dtype(DType::F32)?.sub(1.0)?.sqr()?.mean_all()
         })?;
         let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+        let (gradients, _) = clip_grad_norm(&gradients, &model.parameters(), 0.1)?;
         scaler.step(optimizer, &gradients, &overflow, &[&loss])?;
         loss.item::<f32>()
     }

@@ -18,7 +18,7 @@
 //! # Ok::<(), fornax::Error>(())
 //! ```
 
-use super::safetensors::{Notes, fitting, load_with, save_with};
+use super::safetensors::{Notes, fitting, load_with, replace, save_with};
 use super::{TEMPORARY, format_error, io_error};
 use crate::error::{Error, Result};
 use crate::nn::Module;
@@ -99,7 +99,7 @@ impl<R: Rule> Training<'_, R> {
             scaler.load_state(state)?;
         }
         self.optimizer.load_state(&parts.remove("optimizer").unwrap_or_default())?;
-        parameters.iter().zip(&values).try_for_each(|((_, parameter), value)| parameter.set(value))?;
+        replace(&parameters, &values)?;
         set_random_state(random);
         Ok(notes)
     }

@@ -120,7 +120,14 @@ pub fn load_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()
 pub fn set_parameters(module: &dyn Module, file: BTreeMap<String, Tensor>) -> Result<()> {
     let parameters = module.named_parameters();
     let values = fitting(&parameters, file)?;
-    parameters.iter().zip(&values).try_for_each(|((_, parameter), value)| parameter.set(value))
+    replace(&parameters, &values)
+}
+
+/// Sets parameters in the order of their leaves, which gradients go by: a step records the same before and after.
+pub(super) fn replace(parameters: &[(String, Parameter)], values: &[Tensor]) -> Result<()> {
+    let mut pairs: Vec<_> = parameters.iter().map(|(_, parameter)| parameter).zip(values).collect();
+    pairs.sort_by_key(|(parameter, _)| parameter.tensor().id());
+    pairs.into_iter().try_for_each(|(parameter, value)| parameter.set(value))
 }
 
 /// The tensors that parameters are set to: exactly theirs, in their shapes and dtypes.

@@ -1,12 +1,16 @@
 //! Gradient accumulation: a large batch in parts, one after another inside one plan, so that the memory of one part's
-//! activations serves them all.
+//! activations serves them all. Very many parts take several plans, because planning takes longer the more there is
+//! to plan.
 
 use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::tensor::{Tensor, no_grad};
 
+/// The most parts of a plan.
+const PARTS: usize = 8;
+
 /// The mean of the losses of several parts of a batch and its gradients, recorded: the optimizer's step computes
-/// everything. Each part is the inputs that `loss` is called with. `seed` is the gradient of something for the mean
+/// everything (of more than eight parts, the last ones). Each part is the inputs that `loss` is called with. `seed` is the gradient of something for the mean
 /// loss (see [`super::GradScaler::current`]), one if there is none.
 ///
 /// ```
@@ -29,7 +33,10 @@ pub fn accumulate<const N: usize>(
     loss: impl Fn(&[Tensor; N]) -> Result<Tensor>,
 ) -> Result<Gradients> {
     let mut all: Option<Gradients> = None;
-    for part in parts {
+    for (number, part) in parts.iter().enumerate() {
+        if let (Some(before), true) = (&all, number % PARTS == 0) {
+            crate::realize::eval(&before.iter().map(|(_, g)| g).chain([before.root()]).collect::<Vec<_>>())?;
+        }
         let mut inputs = part.clone();
         if let (Some(before), Some(input)) = (&all, inputs.first_mut()) {
             // Without this order all parts would go forwards before one goes backwards.

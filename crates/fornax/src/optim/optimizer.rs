@@ -165,10 +165,12 @@ impl<R: Rule> Optimizer<R> {
             (None, _) => None,
         };
         let gradients = &gradients.fenced();
-        let updates = no_grad(|| scope("optim", || self.record(gradients, skips.as_ref())))?;
+        let mut updates = no_grad(|| scope("optim", || self.record(gradients, skips.as_ref())))?;
         let (targets, donated) = self.targets(gradients, &updates, also);
         crate::realize::eval_donating(&targets, &donated)?;
         let settled = self.settle();
+        // New leaves in the order of the old ones: gradients go by it, so every step records the same.
+        updates.sort_by_key(|update| update.old.id());
         for update in updates {
             let slot = &mut self.groups[update.at.0].slots[update.at.1];
             slot.parameter.set(&update.new)?;
@@ -196,7 +198,8 @@ impl<R: Rule> Optimizer<R> {
         also: &[&'a Tensor],
     ) -> (Vec<&'a Tensor>, Vec<(usize, &'a Tensor)>) {
         let (mut targets, mut donated) = (vec![gradients.root()], vec![]);
-        for update in updates {
+        // The last layers first: their gradients are there first, and what they need can go.
+        for update in updates.iter().rev() {
             donated.push((targets.len(), &update.old));
             targets.push(&update.new);
             for (old, new) in self.slot(update.at).states.iter().zip(&update.states) {
