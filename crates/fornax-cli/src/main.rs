@@ -1,8 +1,9 @@
-//! The `fornax` command: `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
+//! The `fornax` command: `generate` continues texts, `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
 //! failures with 1.
 
 mod bench;
 mod cases;
+mod generate;
 mod info;
 mod profile;
 mod report;
@@ -21,6 +22,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Continues prompts with a model
+    Generate(generate::Arguments),
     /// Times a fixed set of cases and prints a table
     Bench {
         /// Where to run
@@ -63,6 +66,7 @@ impl From<fornax::Error> for Failure {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
         Command::Profile { case, device } => profile::run(&device, &case),
         Command::Train(arguments) => train::train(&arguments),

@@ -122,6 +122,11 @@ impl Batches {
         Batches { vocabulary: u32::try_from(vocabulary).ok(), ..self }
     }
 
+    /// What the windows look into.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
     /// How many windows were drawn.
     pub fn position(&self) -> u64 {
         self.position

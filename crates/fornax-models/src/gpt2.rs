@@ -164,7 +164,10 @@ impl Conv1d {
     }
 }
 
-/// Causal self-attention.
+/// How queries look at keys and values, `[B, H, T, D]` each; called once a block, from the first to the last.
+pub type Attend<'a> = dyn FnMut(&Tensor, &Tensor, &Tensor) -> Result<Tensor> + 'a;
+
+/// Self-attention.
 pub struct Attention {
     /// `width -> queries, keys, values`, one after the other.
     pub c_attn: Conv1d,
@@ -175,14 +178,12 @@ pub struct Attention {
 
 impl Attention {
     /// `[B, T, C] -> [B, T, C]`.
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
+    pub fn forward(&self, x: &Tensor, attend: &mut Attend) -> Result<Tensor> {
         let shape = [x.shape()[0] as isize, x.shape()[1] as isize, x.shape()[2] as isize];
         let qkv = scope("c_attn", || self.c_attn.forward(x))?; // (B, T, 3 C)
         let qkv = qkv.reshape(&[shape[0], shape[1], 3, self.heads as isize, -1])?; // (B, T, 3, H, D)
         let part = |i| qkv.narrow(2, i, 1)?.squeeze(2)?.permute(&[0, 2, 1, 3]); // (B, H, T, D)
-        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
-        let options = AttentionOptions { causal: true, ..Default::default() };
-        let y = q.scaled_dot_product_attention(&k, &v, &options)?; // (B, H, T, D)
+        let y = attend(&part(0)?, &part(1)?, &part(2)?)?; // (B, H, T, D)
         let y = y.permute(&[0, 2, 1, 3])?.reshape(&shape)?; // (B, T, C)
         scope("c_proj", || self.c_proj.forward(&y))
     }
@@ -235,8 +236,8 @@ impl Block {
     }
 
     /// `[B, T, C] -> [B, T, C]`.
-    pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let x = x.add(&scope("attn", || self.attn.forward(&self.ln_1.forward(x)?))?)?;
+    pub fn forward(&self, x: &Tensor, attend: &mut Attend) -> Result<Tensor> {
+        let x = x.add(&scope("attn", || self.attn.forward(&self.ln_1.forward(x)?, attend))?)?;
         x.add(&scope("mlp", || self.mlp.forward(&self.ln_2.forward(&x)?))?)
     }
 }
@@ -294,21 +295,31 @@ impl Gpt2 {
             let detail = format!("{time} tokens; the model reads {} at most", self.config.context);
             return Err(Error::Shape { op: "Gpt2", detail });
         }
-        let mut x = scope("embed", || {
-            let positions = self.wpe.weight.tensor().narrow(0, 0, time)?;
-            self.wte.forward(ids)?.add(&positions) // (B, T, C)
-        })?;
+        let positions = self.wpe.weight.tensor().narrow(0, 0, time)?;
+        let causal = AttentionOptions { causal: true, ..Default::default() };
+        let x = self.blocks(ids, &positions, &mut |q, k, v| q.scaled_dot_product_attention(k, v, &causal))?;
+        self.head(&x)
+    }
+
+    /// Token ids `[B, T]` and the embeddings of their positions `[.., T, C]`, through all blocks: `[B, T, C]`.
+    pub fn blocks(&self, ids: &Tensor, positions: &Tensor, attend: &mut Attend) -> Result<Tensor> {
+        let mut x = scope("embed", || self.wte.forward(ids)?.add(positions))?;
         for (name, block) in self.names.iter().zip(&self.h) {
             x = scope(name, || match self.recompute {
-                true => fornax::checkpoint(|| block.forward(&x)),
-                false => block.forward(&x),
+                true => fornax::checkpoint(|| block.forward(&x, attend)),
+                false => block.forward(&x, attend),
             })?;
         }
-        let x = scope("ln_f", || self.ln_f.forward(&x))?;
+        Ok(x)
+    }
+
+    /// The logits `[B, T, vocabulary]` of what the blocks gave.
+    pub fn head(&self, x: &Tensor) -> Result<Tensor> {
+        let x = scope("ln_f", || self.ln_f.forward(x))?;
         scope("head", || {
             let rows = x.reshape(&[-1, self.config.width as isize])?;
             let logits = rows.matmul(&self.wte.weight.tensor().t()?)?;
-            logits.reshape(&[x.shape()[0] as isize, time as isize, -1]) // (B, T, vocabulary)
+            logits.reshape(&[x.shape()[0] as isize, x.shape()[1] as isize, -1])
         })
     }
 

@@ -25,6 +25,23 @@ pub fn eval(targets: &[&Tensor]) -> Result<()> {
     eval_donating(targets, &[])
 }
 
+/// Computes tensors together; the new tensor of a pair `(new, old)` takes over the memory of `old` where its kernel can
+/// work in place. `old` is then gone: who still holds a handle and uses it gets [`Error::Stale`].
+///
+/// ```
+/// # use fornax::*;
+/// let old = Tensor::from_slice(&[1f32, 2.0], &[2], &Device::cpu())?;
+/// let new = old.add(1.0)?;
+/// eval_replacing(&[], &[(&new, &old)])?;
+/// assert_eq!(new.to_vec::<f32>()?, [2.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn eval_replacing(targets: &[&Tensor], pairs: &[(&Tensor, &Tensor)]) -> Result<()> {
+    let all: Vec<&Tensor> = targets.iter().copied().chain(pairs.iter().map(|(new, _)| *new)).collect();
+    let donations: Vec<_> = pairs.iter().enumerate().map(|(i, (_, old))| (targets.len() + i, *old)).collect();
+    eval_donating(&all, &donations)
+}
+
 /// Computes tensors; target `i` of a pair `(i, old)` may overwrite the memory of `old`, which is then gone. It
 /// does so only if nobody else holds `old`: the caller may hold two handles, itself and through a parameter.
 pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)]) -> Result<()> {

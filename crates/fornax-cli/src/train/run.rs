@@ -15,7 +15,7 @@ use fornax::io::checkpoint::Checkpoints;
 use fornax::io::safetensors::Notes;
 use fornax::nn::Module;
 use fornax::{Device, Error, Pending, Result};
-use fornax_models::{Batches, Gpt2};
+use fornax_models::{Batches, Gpt2, Request, Sampling, generate};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -45,6 +45,9 @@ pub struct Run {
 
 /// Batches of an evaluation.
 const EVAL_BATCHES: usize = 8;
+/// The most tokens of the sample at the end, and of what it begins with.
+const SAMPLE: usize = 200;
+const SAMPLE_PROMPT: usize = 32;
 
 impl Run {
     /// Makes or finds the run's folder, and everything up to the first step.
@@ -258,13 +261,25 @@ impl Run {
             "\n{done} steps in {seconds:.0} s: loss {loss:.4}, evaluation loss {eval_loss:.4}\n{}",
             self.profile.line()
         ));
+        let sample = self.sample()?;
         let shown = folder.display();
-        self.progress
-            .say(&format!("model, log and curve are in {shown}; fornax generate --model {shown} goes on"));
+        self.progress.say(&format!("\n{sample}\n\nfornax generate --model {shown} \"...\" goes on with it"));
         self.progress.tell(serde_json::json!({
             "finished": true, "step": done, "eval_loss": eval_loss, "seconds": seconds, "model": folder,
+            "sample": sample,
         }));
         Ok(())
+    }
+
+    /// What the model makes of the first tokens that it was evaluated with.
+    fn sample(&self) -> Result<String> {
+        let Checked { tokenizer, config, settings, .. } = &self.checked;
+        let known = SAMPLE_PROMPT.min(config.context / 2).max(1);
+        let prompt = tokenizer.decode(&self.eval_batches.tokens().read(0, known)?);
+        let sampling = Sampling { temperature: 0.8, top_k: 40, ..Sampling::default() };
+        let request = Request { tokens: SAMPLE, sampling, seed: settings.seed, stop: vec![] };
+        let (texts, _) = generate(&self.trainer.model, tokenizer, &[&prompt], &request, |_, _| Ok(()))?;
+        Ok(texts.into_iter().map(|text| prompt.clone() + &text.text).collect())
     }
 }
 
