@@ -70,7 +70,7 @@ pub struct TrainArguments {
     /// Go on with the run in --out from its newest checkpoint
     #[arg(long)]
     resume: bool,
-    /// The run's folder [default: the next free runs/PRESET-N]
+    /// The run's folder [default: the next free number, runs/tiny-1]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print a JSON line a step and nothing else
@@ -224,14 +224,18 @@ pub fn check(given: &TrainArguments) -> Result<Checked, Failure> {
     if let Some(device) = device.as_ref().filter(|device| !device.supports(settings.dtype())) {
         wrong.add(format!("--precision {}: {device} does not compute in it", settings.precision));
     }
-    let tokenizer = match settings.init.as_ref().or(given.out.as_ref().filter(|_| given.resume)) {
+    let own = given.out.as_ref().filter(|out| given.resume && out.join("tokenizer.json").exists());
+    let tokenizer = match own.or(settings.init.as_ref()) {
         Some(dir) => config.and_then(|c| wrong.take("tokenizer", Tokenizer::of_folder(dir, c.vocabulary))),
         None if settings.preset == "tiny" => wrong.take("tokenizer", Tokenizer::bytes()),
         None => wrong.take("tokenizer", Tokenizer::gpt2()),
     };
     let folder = match given.resume {
         true => given.out.as_ref().map(|out| Folder::at(out)),
-        false => wrong.take("--out", Folder::free(given.out.as_deref(), &settings.preset)),
+        false => {
+            let name = if settings.init.is_some() { "tuned" } else { &settings.preset };
+            wrong.take("--out", Folder::free(given.out.as_deref(), name))
+        }
     };
     match (config, tokenizer, device, folder) {
         (Some(config), Some(tokenizer), Some(device), Some(folder)) if wrong.0.is_empty() => {
@@ -255,13 +259,11 @@ fn overlay(
     if given.preset.is_some() && given.init.is_some() {
         wrong.add("--preset and --init: the folder says what the model's sizes are, leave one out");
     }
-    let config = match &init {
-        // A resumed run has the configuration in its own folder.
-        Some(_) if given.resume => {
-            let own = given.out.as_deref().unwrap_or(Path::new(".")).join("config.json");
-            wrong.take("--resume", Gpt2Config::load(own))
-        }
-        Some(dir) => {
+    // A resumed run has the configuration in its own folder.
+    let own = given.out.as_ref().filter(|out| given.resume && out.join("config.json").exists());
+    let config = match (own, &init) {
+        (Some(own), Some(_)) => wrong.take("--resume", Gpt2Config::load(own.join("config.json"))),
+        (None, Some(dir)) => {
             let config = wrong.take("--init", Gpt2Config::load(dir.join("config.json")));
             let weights = ["model.safetensors", "model.safetensors.index.json"];
             if config.is_some() && !weights.iter().any(|name| dir.join(name).exists()) {
@@ -269,7 +271,7 @@ fn overlay(
             }
             config
         }
-        None => wrong.take("--preset", Gpt2Config::preset(&preset)),
+        (_, None) => wrong.take("--preset", Gpt2Config::preset(&preset)),
     };
     let sizes = config.unwrap_or(PRESETS[0].1);
     let mut new = before.cloned().unwrap_or_else(|| Settings::defaults(&preset, &sizes, init.is_some()));

@@ -98,9 +98,10 @@ pub fn terminal(history: &History, columns: usize, rows: usize) -> String {
     }
     let _ = writeln!(text, "{:LABEL$} └{}", "", "─".repeat(wide));
     let last = format!("{:.0}", x.high);
-    let first = format!("step {:.0}", x.low);
-    let gap = wide.saturating_sub(first.len() + last.len()).max(1);
-    let _ = write!(text, "{:LABEL$}  {first}{}{last}   ⣀ training  ● evaluation", "", " ".repeat(gap));
+    let (first, legend) = (format!("step {:.0}", x.low), "⣀ training  ● evaluation");
+    let gap = wide.saturating_sub(first.len() + last.len() + legend.chars().count()).max(4);
+    let (left, right) = (" ".repeat(gap / 2), " ".repeat(gap - gap / 2));
+    let _ = write!(text, "{:LABEL$}  {first}{left}{legend}{right}{last}", "");
     text
 }
 
@@ -189,7 +190,7 @@ mod tests {
         let text = terminal(&falling(), 60, 8);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 10, "{text}");
-        assert!(lines.iter().all(|line| line.chars().count() <= 90), "{text}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 60), "{text}");
         let reach = |line: &str| line.chars().count();
         assert!(reach(lines[0]) < 20 && reach(lines[7]) > 50, "{text}");
         assert!(lines[9].contains("step 1 ") && lines[9].contains("500") && text.contains('●'), "{text}");

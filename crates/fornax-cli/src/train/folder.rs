@@ -33,13 +33,17 @@ impl Folder {
     }
 
     /// A folder for a new run: the one that was asked for if nothing is in it, or the next free number.
-    pub fn free(asked: Option<&Path>, preset: &str) -> std::result::Result<Folder, String> {
+    pub fn free(asked: Option<&Path>, name: &str) -> std::result::Result<Folder, String> {
         let Some(path) = asked else {
-            let path = (1..).map(|n| Path::new("runs").join(format!("{preset}-{n}"))).find(|p| !p.exists());
+            let path = (1..).map(|n| Path::new("runs").join(format!("{name}-{n}"))).find(|p| !p.exists());
             return path.map(|path| Folder { path }).ok_or("no number is free".into());
         };
         let shown = path.display();
-        match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
+        // Hidden files may be what a run left that was killed as it began.
+        let visible = |entry: std::io::Result<fs::DirEntry>| {
+            entry.is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        };
+        match fs::read_dir(path).map(|mut entries| entries.any(visible)) {
             Ok(_) if path.join("run.json").exists() => Err(format!(
                 "{shown} holds another run; go on with that one (--resume), or name another folder"
             )),
@@ -59,12 +63,9 @@ impl Folder {
         })
     }
 
-    pub fn create(&self) -> Result<()> {
-        fs::create_dir_all(&self.path).map_err(|source| io_error(&self.path, source))
-    }
-
-    /// Writes what the run is.
+    /// Makes the folder if it is not there, and writes what the run is.
     pub fn begin(&self, settings: &Settings) -> Result<()> {
+        fs::create_dir_all(&self.path).map_err(|source| io_error(&self.path, source))?;
         let text = serde_json::to_vec_pretty(settings).map_err(|error| Error::Internal(error.to_string()))?;
         write_file(&self.path.join("run.json"), &[&text, b"\n"])
     }

@@ -1,6 +1,7 @@
 //! How long a run is, and what the learning rate does meanwhile.
 
 use super::arguments::Settings;
+use super::run::Reached;
 use fornax::optim::{Constant, Cosine, Schedule, StepDecay, Warmup};
 
 /// With a limit in minutes the number of steps is an estimate, made anew after 20, 40, 80, ... steps; the learning rate
@@ -24,6 +25,16 @@ impl Pace {
         let seconds = settings.steps.is_none().then_some(settings.minutes * 60.0 * 0.95);
         let warmup = settings.steps.map_or(FIRST, |steps| (steps / 20).clamp(1, 1000));
         Pace { lr: settings.lr, schedule: settings.schedule.clone(), warmup, total: settings.steps, seconds }
+    }
+
+    /// Goes on after `done` steps. An estimate stays what it was, unless the run is given another limit.
+    pub fn resume(&mut self, done: u64, reached: &Reached) {
+        let Some(seconds) = self.seconds else { return };
+        self.total = reached.total;
+        if reached.limit != self.seconds && done > 0 {
+            let typical = reached.seconds / done as f64;
+            self.total = Some(done + ((seconds - reached.seconds) / typical.max(1e-6)).max(0.0) as u64);
+        }
     }
 
     /// The learning rate of the step after `done` others.

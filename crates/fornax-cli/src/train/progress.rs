@@ -3,7 +3,7 @@
 use super::curve;
 use super::metrics::{Evaluation, History, Line, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 pub struct Progress {
@@ -41,15 +41,15 @@ impl Progress {
     pub fn say(&self, text: &str) {
         match &self.mode {
             Mode::Json => {}
-            Mode::Plain => println!("{text}"),
-            Mode::Terminal(bar) => bar.suspend(|| println!("{text}")),
+            Mode::Plain => print(text),
+            Mode::Terminal(bar) => bar.suspend(|| print(text)),
         }
     }
 
     /// An object, for machines only.
     pub fn tell(&self, object: serde_json::Value) {
         if self.is_json() {
-            println!("{object}");
+            print(&object.to_string());
         }
     }
 
@@ -57,7 +57,7 @@ impl Progress {
     pub fn begin(&mut self) {
         if let Mode::Terminal(bar) = &mut self.mode {
             *bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stdout_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{prefix}[{bar:30}] {msg}") {
+            if let Ok(style) = ProgressStyle::with_template("{prefix}[{bar:20}] {msg}") {
                 bar.set_style(style.progress_chars("=> "));
             }
         }
@@ -84,14 +84,14 @@ impl Progress {
         self.keep(&Line::Evaluation(line.clone()));
         if let Mode::Plain = self.mode {
             let loss = self.recent_loss();
-            println!("step {:>6}  loss {loss:.4}  evaluation {:.4}", line.step, line.eval_loss);
+            print(&format!("step {:>6}  loss {loss:.4}  evaluation {:.4}", line.step, line.eval_loss));
         }
     }
 
     fn keep(&mut self, line: &Line) {
         self.history.add(line);
         if self.is_json() {
-            println!("{}", line.text());
+            print(&line.text());
         }
     }
 
@@ -106,10 +106,15 @@ impl Progress {
     pub fn end(&mut self) {
         if let Mode::Terminal(bar) = &self.mode {
             bar.finish_and_clear();
-            println!("{}", curve::terminal(&self.history, CURVE_COLUMNS, CURVE_ROWS));
+            print(&curve::terminal(&self.history, CURVE_COLUMNS, CURVE_ROWS));
             self.mode = Mode::Terminal(ProgressBar::hidden());
         }
     }
+}
+
+/// A line. A run goes on when nobody listens any more.
+fn print(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// Minutes and seconds.

@@ -54,8 +54,9 @@ impl Run {
     pub fn begin(checked: Checked, data: &Data) -> std::result::Result<Run, Failure> {
         let Checked { settings, config, device, folder, resume, .. } = &checked;
         fornax::manual_seed(settings.seed);
+        let checkpoints = folder.checkpoints(settings.keep);
         let mut model = match &settings.init {
-            Some(dir) if !resume => Gpt2::load(dir, device)?,
+            Some(dir) if checkpoints.steps()?.is_empty() => Gpt2::load(dir, device)?,
             _ => Gpt2::new(*config, device)?,
         };
         model.recompute = settings.recompute;
@@ -80,9 +81,9 @@ impl Run {
         progress.say(&format!("data   {}: {train} tokens ({name}), {eval} more for evaluation", data.name));
         progress.say(&format!("run    {}", folder.path.display()));
 
-        let checkpoints = folder.checkpoints(settings.keep);
         let mut pace = Pace::new(settings);
-        let mut reached = Reached { position: 0, total: None, seconds: 0.0, tokens: data.train.len() };
+        let mut reached =
+            Reached { position: 0, total: None, limit: None, seconds: 0.0, tokens: data.train.len() };
         let mut done = 0;
         if *resume {
             if let Some(restored) = checkpoints.load_newest(&mut trainer.training())? {
@@ -100,14 +101,12 @@ impl Run {
             }
             checkpoints.remove_after(done)?;
             progress.say(&format!("       goes on after step {done}"));
-        } else {
-            begin_folder(&checked)?;
         }
+        begin_folder(&checked)?;
         let (log, lines) = folder.log(done)?;
         lines.iter().for_each(|line| progress.history.add(line));
         batches.set_position(reached.position);
-        // A limit that was changed counts from now on.
-        pace.total = settings.steps.or(reached.total);
+        pace.resume(done, &reached);
         progress.begin();
         let profile = Profile::new(device);
         let now = Instant::now();
@@ -152,7 +151,7 @@ impl Run {
         let parts = (0..self.checked.settings.accumulate).map(|_| self.batches.next(&device));
         let parts = parts.collect::<Result<Vec<_>>>()?;
         let lr = self.pace.lr(self.done);
-        let loss = self.trainer.step(&parts, lr)?.item_later()?;
+        let mut loss = self.trainer.step(&parts, lr)?.item_later()?;
         self.done += 1;
         let earlier = self.queued.take();
         if let Some(earlier) = earlier {
@@ -171,8 +170,9 @@ impl Run {
             ..Step::default()
         };
         self.profile.step(&line, &before, &after);
+        let here = loss.ready();
         self.queued = Some((line, loss));
-        Ok(())
+        if here { self.catch_up() } else { Ok(()) }
     }
 
     /// Reads the loss of a step and tells of it.
@@ -232,6 +232,7 @@ impl Run {
         let reached = Reached {
             position: self.batches.position(),
             total: self.pace.total,
+            limit: self.pace.seconds,
             seconds: self.elapsed(),
             tokens: self.tokens,
         };
@@ -285,13 +286,15 @@ impl Run {
 
 /// What a checkpoint notes of a run beside the weights.
 #[derive(Serialize, Deserialize)]
-struct Reached {
+pub struct Reached {
     /// In the data.
     position: u64,
     /// Steps of the whole run, as far as that was known.
-    total: Option<u64>,
-    /// Spent so far.
-    seconds: f64,
+    pub total: Option<u64>,
+    /// The seconds that the run was given.
+    pub limit: Option<f64>,
+    /// Those it has taken.
+    pub seconds: f64,
     /// How many there are to train on.
     tokens: u64,
 }
@@ -313,11 +316,10 @@ impl Reached {
     }
 }
 
-/// What says which run a folder holds is written last.
+/// What says which run it is comes first: from then on the run can be resumed.
 fn begin_folder(checked: &Checked) -> Result<()> {
     let path = &checked.folder.path;
-    checked.folder.create()?;
+    checked.folder.begin(&checked.settings)?;
     checked.config.save(path.join("config.json"))?;
-    checked.tokenizer.save(path.join("tokenizer.json"))?;
-    checked.folder.begin(&checked.settings)
+    checked.tokenizer.save(path.join("tokenizer.json"))
 }
