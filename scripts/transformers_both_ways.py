@@ -41,7 +41,8 @@ with tempfile.TemporaryDirectory() as temporary:
         ("transformers -> Fornax, bf16", {}, torch.bfloat16),
     ]:
         folder = str(pathlib.Path(temporary) / what.replace(" ", "_").replace(">", ""))
-        config = GPT2Config(vocab_size=1000, n_positions=64, n_embd=128, n_layer=4, n_head=4, initializer_range=0.1)
+        config = GPT2Config(vocab_size=1000, n_positions=64, n_embd=128, n_layer=4, n_head=4, initializer_range=0.1,
+                            bos_token_id=999, eos_token_id=999)
         GPT2LMHeadModel(config).to(cast).save_pretrained(folder, **options)
         compare(what, folder, 1000)
 

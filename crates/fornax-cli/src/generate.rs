@@ -115,7 +115,11 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     // One text can be watched as it grows; several would be mixed up.
     let watch = prompts.len() == 1 && !arguments.json;
     let show = |_: usize, text: &str| if watch { print(text) } else { Ok(()) };
-    let (done, speed) = generate(&model, &tokenizer, &prompts, &request, show)?;
+    let (done, speed) = match generate(&model, &tokenizer, &prompts, &request, show) {
+        // Who reads the text has enough of it.
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+        done => done?,
+    };
     if arguments.json {
         print(&json(&prompts, &done, speed, seed, &device))?;
     } else if !watch {
