@@ -10,11 +10,15 @@ use fornax::{DType, Device, Result, Tensor, autocast};
 use fornax_models::{Gpt2, Gpt2Config};
 use std::collections::BTreeMap;
 
-/// The losses of runs on all sets of batches, as PyTorch made them, with each batch in as many parts.
-fn train(file: &BTreeMap<String, Tensor>, dtype: DType, parts: usize, device: &Device) -> Result<Vec<f64>> {
-    let sets = file["ids"].shape()[0];
-    let runs = (0..sets).map(|set| train_on(file, set, dtype, parts, device)).collect::<Result<Vec<_>>>()?;
-    Ok(runs.concat())
+/// The losses [set][step] of runs as PyTorch made them, with each batch in as many parts.
+fn train(
+    file: &BTreeMap<String, Tensor>,
+    sets: usize,
+    dtype: DType,
+    parts: usize,
+    device: &Device,
+) -> Result<Vec<Vec<f64>>> {
+    (0..sets).map(|set| train_on(file, set, dtype, parts, device)).collect()
 }
 
 fn train_on(
@@ -59,13 +63,14 @@ fn train_on(
     Ok(losses)
 }
 
-/// Rounding is luck: PyTorch's own means differ by a factor of two from one set of batches to another.
-const LUCK: f64 = 1.25;
-
-/// The largest and the mean relative distance.
-fn strays(losses: &[f64], from: &[f64]) -> (f64, f64) {
-    let all: Vec<f64> = losses.iter().zip(from).map(|(a, b)| (a - b).abs() / b).collect();
-    (all.iter().copied().fold(0.0, f64::max), all.iter().sum::<f64>() / all.len() as f64)
+/// How far runs stray from others: the largest relative distance of two losses, and the mean of each set.
+fn strays(losses: &[Vec<f64>], from: &[Vec<f64>]) -> (f64, Vec<f64>) {
+    let set = |(a, b): (&Vec<f64>, &Vec<f64>)| -> Vec<f64> {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs() / b).collect()
+    };
+    let all: Vec<Vec<f64>> = losses.iter().zip(from).map(set).collect();
+    let mean = |set: &Vec<f64>| set.iter().sum::<f64>() / set.len() as f64;
+    (all.concat().into_iter().fold(0.0, f64::max), all.iter().map(mean).collect())
 }
 
 #[test]
@@ -73,25 +78,28 @@ fn mixed_precision_follows_f32_as_closely_as_pytorch_does() -> Result<()> {
     let device = on::device();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/amp.safetensors");
     let file = safetensors::load(path, &device)?;
-    let torch = |name: &str| -> Result<Vec<f64>> {
-        file[&format!("losses.{name}")].to_dtype(DType::F64)?.to_vec::<f64>()
+    let torch = |name: &str| -> Result<Vec<Vec<f64>>> {
+        let losses = &file[&format!("losses.{name}")];
+        let flat = losses.to_dtype(DType::F32)?.to_vec::<f32>()?;
+        Ok(flat.chunks(losses.shape()[1]).map(|set| set.iter().map(|&loss| loss as f64).collect()).collect())
     };
-    let plain = train(&file, DType::F32, 1, &device)?;
+    // A software GPU is slow.
+    let sets = if on::name() == "cpu" { file["ids"].shape()[0] } else { 1 };
+    let plain = train(&file, sets, DType::F32, 1, &device)?;
     let (most, _) = strays(&plain, &torch("f32")?);
     println!("f32: {most:.1e} from PyTorch's");
     assert!(most < 5e-5, "f32 strays {most:e} from PyTorch's f32");
     for (name, dtype, parts) in [("bf16", DType::BF16, 1), ("f16", DType::F16, 1), ("f16", DType::F16, 2)] {
-        let (theirs_most, theirs_mean) = strays(&torch(name)?, &torch("f32")?);
-        let (most, mean) = strays(&train(&file, dtype, parts, &device)?, &plain);
-        println!(
-            "{name} in {parts}: strays {most:.1e} at most and {mean:.1e} on average, PyTorch {theirs_most:.1e} and \
-             {theirs_mean:.1e}"
-        );
-        assert!(most <= LUCK * theirs_most, "{name} in {parts}: {most:e} at most, PyTorch {theirs_most:e}");
-        assert!(
-            mean <= LUCK * theirs_mean,
-            "{name} in {parts}: {mean:e} on average, PyTorch {theirs_mean:e}"
-        );
+        let (theirs_most, theirs) = strays(&torch(name)?, &torch("f32")?);
+        let (most, ours) = strays(&train(&file, sets, dtype, parts, &device)?, &plain);
+        println!("{name} in {parts}: {most:.1e} at most, means {ours:.1e?}");
+        println!("    PyTorch: {theirs_most:.1e} at most, means {theirs:.1e?}");
+        // Rounding is luck: PyTorch's own means differ by a factor of four from set to set. On average no set of ours
+        // strays further than its worst one does.
+        let mean = ours.iter().sum::<f64>() / ours.len() as f64;
+        let worst = theirs.iter().copied().fold(0.0, f64::max);
+        assert!(mean <= worst, "{name} in {parts}: {mean:e} on average, PyTorch to {worst:e}");
+        assert!(most <= 1.25 * theirs_most, "{name} in {parts}: {most:e} at most, PyTorch {theirs_most:e}");
         assert!(most > 0.0, "{name} is f32");
     }
     Ok(())
