@@ -9,6 +9,7 @@ mod profile;
 mod sweep;
 mod table;
 mod timing;
+mod train;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Command {
         #[arg(long, default_value = "cpu")]
         device: String,
     },
+    /// Trains a GPT-2
+    Train(Box<train::arguments::TrainArguments>),
     /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
     Sweep(sweep::Options),
     /// Tells the version, the devices, and what each was measured to do at most
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
         Command::Profile { case, device } => profile::run(&device, &case),
+        Command::Train(arguments) => train::train(&arguments),
         Command::Sweep(options) => sweep::run(&options),
         Command::Info { measure } => info::run(measure),
     };

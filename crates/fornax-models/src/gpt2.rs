@@ -258,6 +258,8 @@ pub struct Gpt2 {
     pub h: Vec<Block>,
     /// The last norm.
     pub ln_f: LayerNorm,
+    /// Whether blocks are computed again in the backward pass instead of being kept: less memory for more work.
+    pub recompute: bool,
     names: Vec<String>,
 }
 
@@ -277,6 +279,7 @@ impl Gpt2 {
             wpe: embedding(config.context)?,
             h: (0..config.layers).map(|_| Block::new(&config, deviation, device)).collect::<Result<_>>()?,
             ln_f: norm(&config, device)?,
+            recompute: false,
             names: (0..config.layers).map(|i| format!("h.{i}")).collect(),
             config,
         })
@@ -302,7 +305,10 @@ impl Gpt2 {
     pub fn blocks(&self, ids: &Tensor, positions: &Tensor, attend: &mut Attend) -> Result<Tensor> {
         let mut x = scope("embed", || self.wte.forward(ids)?.add(positions))?;
         for (name, block) in self.names.iter().zip(&self.h) {
-            x = scope(name, || block.forward(&x, attend))?;
+            x = scope(name, || match self.recompute {
+                true => fornax::checkpoint(|| block.forward(&x, attend)),
+                false => block.forward(&x, attend),
+            })?;
         }
         Ok(x)
     }

@@ -3,6 +3,7 @@
 
 mod bpe;
 pub mod cache;
+pub mod data;
 mod folder;
 pub mod generate;
 pub mod gpt2;
@@ -10,6 +11,7 @@ pub mod sample;
 pub mod tokenizer;
 mod tokenizer_json;
 
+pub use data::{Batches, Tokens};
 pub use generate::{Completion, Reason, Request, Session, Speed, generate};
 pub use gpt2::{Gpt2, Gpt2Config};
 pub use sample::{Sampler, Sampling};

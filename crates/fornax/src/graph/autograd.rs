@@ -55,6 +55,24 @@ impl Gradients {
         Ok(Gradients { root: self.root.clone(), leaves, fenced: self.fenced })
     }
 
+    /// The gradients of `root`, which is the sum of both losses.
+    pub(crate) fn plus(&self, other: &Gradients, root: &Tensor) -> Result<Gradients> {
+        let mut leaves = self.leaves.clone();
+        for (id, gradient) in other.iter() {
+            let sum = match leaves.get(&id) {
+                Some(known) => known.add(gradient)?,
+                None => gradient.clone(),
+            };
+            leaves.insert(id, sum);
+        }
+        Ok(Gradients { root: root.clone(), leaves, fenced: false })
+    }
+
+    /// The same under another root: what a step evaluates as its loss.
+    pub(crate) fn with_root(self, root: Tensor) -> Gradients {
+        Gradients { root, ..self }
+    }
+
     /// The gradients as values in memory: clipping and updates are kernels of their own, the same program for
     /// every parameter, instead of epilogues of as many products.
     pub(crate) fn fenced(&self) -> Gradients {

@@ -312,8 +312,14 @@ impl Tensor {
 
     /// The same value where fusion stops: what uses it finds it in memory.
     pub fn fence(&self) -> Tensor {
-        let src = smallvec::smallvec![self.clone(), self.clone()];
-        Tensor::record(Op::After, src, self.0.shape.clone(), self.0.dtype)
+        raw::after(self, self)
+    }
+
+    /// The same value, to be used only after another one was computed: an order within a plan, for the sake of
+    /// memory.
+    pub fn after(&self, other: &Tensor) -> Result<Tensor> {
+        axes::same_device("after", self, other)?;
+        Ok(raw::after(self, other))
     }
 
     /// Whether the value is in memory already.
