@@ -114,7 +114,10 @@ impl Candidate {
         let batch: usize = body.batch.iter().product();
         let tiles = batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
         let wanted = caps.parallel as usize * 128 / lanes;
-        let most = (body.k / (depth * 4)).clamp(1, 16);
+        // Unfinished sums must fit one binding, and are not worth more than a large operand.
+        let sums = batch * body.m * body.n * 4;
+        let room = (1 << 28).min(caps.binding_bytes as usize) / sums.max(1);
+        let most = (body.k / (depth * 4)).min(room).clamp(1, 16);
         let parts = 1 << (wanted / tiles.max(1)).clamp(1, most).ilog2();
         let idle = (caps.parallel as usize / 5 / (tiles * parts.min(made_up))).min(4);
         let near = [(parts, 0), (parts * 2, 1), (parts * 3, 2), (parts / 2, 2)];
