@@ -1,12 +1,17 @@
 //! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
 use super::memory::GpuMemory;
-use super::pipeline::{GpuPipeline, Variant};
+use super::pipeline::{GpuPipeline, Ready, Variant};
 use super::{Wgpu, lock, own};
 use crate::device::Launch;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use std::sync::Arc;
+
+/// Launches that a long batch begins with.
+const FIRST: usize = 32;
+/// The most launches of a submit after them.
+const MOST: usize = 256;
 
 /// Where the GPU writes the time.
 pub(super) struct Clock {
@@ -46,18 +51,20 @@ impl Wgpu {
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
         let mut first = 0;
         while first < batch.len() {
-            // The GPU begins with the first launches while the rest is encoded; few submits, because each costs
-            // as much as some launches.
+            // The GPU begins with the first launches while the rest is encoded, and has no more than one piece left
+            // when the last is; few pieces, because a submit costs as much as some launches.
+            let left = batch.len() - first;
             let many = match (clock, first) {
-                (Some(_), _) => batch.len(),
-                (None, 0) => 32,
-                (None, _) => (first * 4).max(128),
+                (None, 0) if left > FIRST + FIRST / 2 => FIRST,
+                (None, _) => left.div_ceil(left.div_ceil(MOST)),
+                (Some(_), _) => left,
             };
-            let end = if first + many + 16 >= batch.len() { batch.len() } else { first + many };
+            let end = first + many;
             self.encode_some(batch, &variants, first..end, args.as_ref(), clock)?;
             first = end;
         }
-        Ok(())
+        // What went wrong meanwhile, such as the loss of the device.
+        self.reader.check()
     }
 
     fn encode_some(
@@ -77,6 +84,8 @@ impl Wgpu {
         let each = clock.filter(|c| c.each);
         let mut pass =
             encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: whole });
+        // What the pass has set already.
+        let (mut current, mut immediates): (Option<&Ready>, Words) = (None, Words::new());
         for i in range {
             let (launch, variant) = (&batch[i], &variants[i]);
             if let Some(clock) = each {
@@ -84,13 +93,21 @@ impl Wgpu {
             }
             for ready in &variant.dispatches {
                 let group = variant.group(self, ready, launch, args.map(|a| &*a.memory))?;
-                pass.set_pipeline(&ready.pipeline);
+                let same = current.is_some_and(|current| std::ptr::eq(current, ready));
+                if !same {
+                    pass.set_pipeline(&ready.pipeline);
+                    current = Some(ready);
+                }
                 match args.filter(|_| ready.uniform()) {
                     Some(args) => pass.set_bind_group(0, &group, &[args.offsets[i]]),
                     None => pass.set_bind_group(0, &group, &[]),
                 }
                 if ready.immediates {
-                    pass.set_immediates(0, bytemuck::cast_slice(&packed(launch)));
+                    let words = packed(launch);
+                    if !same || words != immediates {
+                        pass.set_immediates(0, bytemuck::cast_slice(&words));
+                        immediates = words;
+                    }
                 }
                 pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
             }
@@ -109,7 +126,7 @@ impl Wgpu {
     /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock.
     pub(super) fn timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         // The most queries of a set; longer batches go in pieces.
-        const MOST: usize = 2048;
+        const QUERIES: usize = 2048;
         let features = self.device.features();
         let each = each && features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
         if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
@@ -117,7 +134,7 @@ impl Wgpu {
             return Err(Error::Device { device: self.name.clone(), detail });
         }
         let mut times = vec![];
-        for part in batch.chunks(if each { MOST } else { batch.len().max(1) }) {
+        for part in batch.chunks(if each { QUERIES } else { batch.len().max(1) }) {
             let count = if each { 2 * part.len() as u32 } else { 2 };
             let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: None,
@@ -183,10 +200,13 @@ pub(super) struct Arguments {
     offsets: Vec<u32>,
 }
 
-/// The arguments of a launch as words, padded to whole vectors.
-fn packed(launch: &Launch<'_>) -> smallvec::SmallVec<[u32; 32]> {
+/// The arguments of a launch as words.
+type Words = smallvec::SmallVec<[u32; 16]>;
+
+/// The arguments of a launch, padded to whole vectors.
+fn packed(launch: &Launch<'_>) -> Words {
     let pairs = launch.args.iter().zip(&launch.kernel.args);
-    let mut out: smallvec::SmallVec<[u32; 32]> = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
+    let mut out: Words = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
     out.resize(out.len().next_multiple_of(4), 0);
     out
 }
