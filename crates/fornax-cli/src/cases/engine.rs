@@ -11,6 +11,7 @@ pub fn all() -> Vec<Case> {
         case("launches_1000", |d| launches(1000, d)),
         wall("upload_64MiB", upload),
         wall("read_back_64MiB", read_back),
+        wall("pool_allocation", pool_allocation),
         wall("allocation_reused_64MiB", |d| allocation(false, d)),
         wall("allocation_fresh_64MiB", |d| allocation(true, d)),
         wall("plan_lookup_ns_per_node", plan_lookup),
@@ -18,7 +19,7 @@ pub fn all() -> Vec<Case> {
 }
 
 pub fn gpu() -> Vec<Case> {
-    vec![wall("launches_1000_cpu", |d| launches(1000, d))]
+    vec![wall("launches_1000_cpu", |d| launches(1000, d)), wall("upload_4KiB", uploads)]
 }
 
 fn tiny_ops(device: &Device) -> Result<Prepared> {
@@ -60,6 +61,27 @@ fn read_back(device: &Device) -> Result<Prepared> {
         Ok(())
     };
     Ok(Prepared::new(call).needs(Roof::ReadBack, BYTES as f64))
+}
+
+/// Allocations of many sizes, all of them from the pool; per allocation.
+fn pool_allocation(device: &Device) -> Result<Prepared> {
+    let device = device.clone();
+    let call = move || {
+        // Some are held while others are asked for, as in a step.
+        for _ in 0..125 {
+            let held = (0..8).map(|i| device.allocate(4096 << i)).collect::<Result<Vec<_>>>()?;
+            drop(held);
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(call).in_parts(1000))
+}
+
+/// Small tensors made of the host's data; per tensor.
+fn uploads(device: &Device) -> Result<Prepared> {
+    let (device, data) = (device.clone(), vec![1f32; 1024]);
+    let call = move || (0..100).try_for_each(|_| Tensor::from_slice(&data, &[1024], &device).map(|_| ()));
+    Ok(Prepared::new(call).in_parts(100))
 }
 
 /// A map whose result goes into memory that was used before, or that the system must give.

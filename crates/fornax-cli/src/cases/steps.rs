@@ -3,7 +3,7 @@
 use super::{Case, Prepared, case, randint, randn, wall};
 use fornax::nn::{Linear, Module, Parameter, Visitor};
 use fornax::optim::{AdamW, Optimizer};
-use fornax::{Device, Result};
+use fornax::{Device, Pending, Result};
 use fornax_models::{Gpt2, Gpt2Config};
 
 pub const DISTILGPT2: Gpt2Config = Gpt2Config::new(50257, 128, 6, 768, 12);
@@ -24,7 +24,12 @@ pub fn gpu() -> Vec<Case> {
     let config = Gpt2Config { context: 512, ..DISTILGPT2 };
     let step =
         |batch: usize| wall(&format!("distilgpt2_train_B{batch}_T512"), move |d| gpt_train(config, batch, d));
-    vec![step(1), step(8)]
+    vec![
+        wall("loss_read_a_step_behind", |d| losses(true, d)),
+        wall("loss_read_at_once", |d| losses(false, d)),
+        step(1),
+        step(8),
+    ]
 }
 
 /// The update alone: the gradient is there already.
@@ -62,6 +67,28 @@ fn mlp_train(device: &Device) -> Result<Prepared> {
     // Forward, the weights' gradients, and the inputs' gradients of all layers but the first.
     let (all, first) = ((784 * 512 + 512 * 512 + 512 * 10) as f64, (784 * 512) as f64);
     Ok(Prepared::new(call).operations(2.0 * 128.0 * (3.0 * all - first)))
+}
+
+/// Steps of a small model whose loss is printed every time: read when the next step is on its way, or at once. Per
+/// step.
+fn losses(behind: bool, device: &Device) -> Result<Prepared> {
+    let model = Linear::new(256, 256, device)?;
+    let x = randn(&[64, 256], device)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
+    let mut last: Option<Pending<f32>> = None;
+    let call = move || {
+        for _ in 0..20 {
+            let loss = model.forward(&x)?.sqr()?.mean_all()?;
+            optimizer.step(&loss.backward()?)?;
+            if !behind {
+                loss.item::<f32>()?;
+            } else if let Some(last) = last.replace(loss.item_later()?) {
+                last.wait()?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(call).in_parts(20))
 }
 
 fn gpt_train(config: Gpt2Config, batch: usize, device: &Device) -> Result<Prepared> {
