@@ -1,5 +1,5 @@
-//! The `fornax` command: `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
-//! failures with 1.
+//! The `fornax` command: `bench` times the engine, `profile` tells where the time goes, `info` what it runs on. Wrong
+//! usage exits with code 2, failures with 1.
 
 mod bench;
 mod cases;
@@ -32,13 +32,32 @@ enum Command {
         #[arg(long, value_name = "SUBSTR", default_value = "")]
         filter: String,
     },
-    /// Times every kernel of one benchmark case
+    /// Tells where the time and the memory of a workload go, and what to fix first
     Profile {
-        /// The case, as `fornax bench` names it
-        case: String,
+        /// `train`, or a case as `fornax bench` names it
+        #[arg(required_unless_present = "compare")]
+        workload: Option<String>,
         /// Where to run
         #[arg(long, default_value = "cpu")]
         device: String,
+        /// How many calls are measured
+        #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+        runs: u16,
+        /// How many rows each table has
+        #[arg(long, value_name = "N", default_value_t = 24)]
+        rows: usize,
+        /// Write a page with charts
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
+        /// Write a trace for Perfetto or chrome://tracing
+        #[arg(long, value_name = "FILE")]
+        trace: Option<PathBuf>,
+        /// Write everything that was measured
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Show what changed between two files of --json
+        #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["workload", "html", "trace", "json"])]
+        compare: Option<Vec<PathBuf>>,
     },
     /// Tells the version, the device and what the machine offers
     Info,
@@ -62,7 +81,11 @@ impl From<fornax::Error> for Failure {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Bench { device, json, filter } => bench::run(&device, json.as_deref(), &filter),
-        Command::Profile { case, device } => profile::run(&device, &case),
+        Command::Profile { compare: Some(files), .. } => profile::compare(&files[0], &files[1]),
+        Command::Profile { workload, device, runs, rows, html, trace, json, compare: None } => {
+            let (workload, runs) = (workload.unwrap_or_default(), runs.into());
+            profile::run(&profile::Request { workload, device, runs, rows, html, trace, json })
+        }
         Command::Info => info::run(),
     };
     match done {

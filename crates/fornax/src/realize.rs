@@ -1,10 +1,11 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Timing, TimingMode};
+use crate::device::{Buffer, Device, Launch, Ran, TimingMode};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Place, Plan, Request, schedule};
+use crate::span::{self, Phase};
 use crate::tensor::Tensor;
 use crate::verify;
 use smallvec::SmallVec;
@@ -40,6 +41,7 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
     if lazy.is_empty() {
         return Ok(());
     }
+    let lookup = span::enter(Phase::Lookup);
     let salt =
         donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
     let asked = Asked::collect(&lazy, salt)?;
@@ -50,7 +52,9 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
         .filter_map(|(i, old)| asked.input_of(old).map(|input| (position[*i], input, *old)))
         .collect();
     let plan = find_or_build(&device, &asked, &offers)?;
+    drop(lookup);
 
+    let _phase = span::enter(Phase::Encode);
     let mut free = vec![false; asked.inputs.len()];
     for (_, input, old) in &offers {
         // Nobody else may hold the tensor, nor another tensor its memory.
@@ -101,6 +105,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         device.0.counters.plans_reused.fetch_add(1, Relaxed);
         return Ok(plan);
     }
+    let _phase = span::enter(Phase::Schedule);
     let form = asked.graph();
     let donations: Vec<(usize, usize)> = offers.iter().map(|(output, input, _)| (*output, *input)).collect();
     let mut plan = schedule(&Request {
@@ -125,7 +130,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
 /// Gives every place its memory and runs the kernels.
 fn launch(
     device: &Device,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     inputs: &[&Arc<Buffer>],
     scalars: &[Scalar],
     free: &[bool],
@@ -161,28 +166,34 @@ fn launch(
     if device.0.settings.verify.load(Relaxed) {
         verify::launch(device, plan, &batch, scalars)?;
     } else {
-        run(device, &batch)?;
+        let memories = || inputs.iter().copied().chain(&outputs).chain(&slots).map(|b| b.id()).collect();
+        run(device, plan, &batch, memories)?;
     }
     device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
     drop(batch);
     Ok(outputs)
 }
 
-/// Launches, measuring if the device was told to.
-fn run(device: &Device, batch: &[Launch<'_>]) -> Result<()> {
-    let mode = *device.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if mode == TimingMode::Off {
-        return device.0.backend.launch(batch);
+/// Launches; measures and keeps what ran if the device was told to.
+fn run(
+    device: &Device,
+    plan: &Arc<Plan>,
+    batch: &[Launch<'_>],
+    memories: impl FnOnce() -> Vec<usize>,
+) -> Result<()> {
+    let mode = device.timing();
+    let recording = device.0.settings.recording.load(Relaxed);
+    let times = match mode {
+        TimingMode::Off => {
+            device.0.backend.launch(batch)?;
+            vec![]
+        }
+        _ => device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?,
+    };
+    if recording || mode != TimingMode::Off {
+        let memories = if recording { memories() } else { vec![] };
+        device.ran().push(Ran { plan: plan.clone(), times, done: std::time::Instant::now(), memories });
     }
-    let times = device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?;
-    let timings = batch.iter().zip(times).map(|(launch, (begin, end))| Timing {
-        label: launch.kernel.label.clone(),
-        scope: launch.kernel.scope.clone(),
-        work: launch.kernel.work,
-        begin,
-        end,
-    });
-    device.0.timings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(timings);
     Ok(())
 }
 

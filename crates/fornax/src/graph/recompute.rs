@@ -51,7 +51,7 @@ impl Recompute {
         inside.sort_by_key(|(tensor, _)| tensor.id());
         for (tensor, Expr { op, src }) in inside {
             let src = src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
-            let copy = tensor.0.scope.enter(|| again(&tensor, Expr { op, src }));
+            let copy = tensor.0.scope.backward().enter(|| again(&tensor, Expr { op, src }));
             self.copies.insert((region, tensor.id()), copy);
         }
         self.copies[&(region, tensor.id())].clone()

@@ -31,6 +31,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Op;
 use crate::scope::Scope;
+use crate::span::{self, Phase};
 use crate::view::{Dims, numel};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -335,6 +336,7 @@ impl Tensor {
         self.eval()?;
         let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
         let mut bytes = vec![0; self.numel() * self.dtype().size()];
+        let _phase = span::copying(Phase::ReadBack, bytes.len());
         self.device().0.backend.download(buffer.memory(), &mut bytes)?;
         Ok(bytes)
     }
@@ -371,6 +373,7 @@ impl Tensor {
             });
         }
         let buffer = device.allocate(bytes.len())?;
+        let _phase = span::copying(Phase::Upload, bytes.len());
         device.0.backend.upload(buffer.memory(), bytes)?;
         Ok(Tensor::ready(buffer, shape, dtype, device))
     }

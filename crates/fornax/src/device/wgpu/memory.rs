@@ -3,6 +3,7 @@
 use super::{Wgpu, lock, wait};
 use crate::device::Memory;
 use crate::error::{Error, Result};
+use crate::span::{self, Phase};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
@@ -92,9 +93,11 @@ impl Wgpu {
             detail: format!("reading back: {e}"),
         };
         staging.slice(..size + 16).map_async(wgpu::MapMode::Read, |_| {});
+        let waiting = span::enter(Phase::Wait);
         self.device
             .poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None })
             .map_err(|e| failed(&e))?;
+        drop(waiting);
         self.check()?;
         let status: [u32; 4] = {
             let view =

@@ -11,10 +11,11 @@ mod queue;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Launch, Memory, Pipeline};
+use super::{Backend, Clock, Launch, Memory, Pipeline};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::span::{self, Phase};
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
 use std::any::Any;
@@ -46,6 +47,8 @@ pub struct Wgpu {
     launching: Mutex<()>,
     next_memory: AtomicU64,
     submits: AtomicU64,
+    /// How launches are timed.
+    clock: Clock,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -107,6 +110,7 @@ impl Wgpu {
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             submits: AtomicU64::new(0),
+            clock: adapter::clock(features),
             fault,
             device,
             queue,
@@ -121,7 +125,23 @@ impl Wgpu {
         }
     }
 
+    /// Times launches with a coarser clock than the adapter has, as on those that have no better one.
+    #[cfg(test)]
+    pub(crate) fn timed_with(self, clock: Clock) -> Wgpu {
+        Wgpu { clock, ..self }
+    }
+
+    /// Waits until everything submitted has finished.
+    fn drain(&self) -> Result<()> {
+        let _phase = span::enter(Phase::Wait);
+        self.device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
+        self.check()
+    }
+
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
+        let _phase = span::enter(Phase::Submit);
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
@@ -157,6 +177,10 @@ impl Backend for Wgpu {
         self.encode(batch, None)
     }
 
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         self.timed(batch, each)
     }
@@ -175,10 +199,7 @@ impl Backend for Wgpu {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
-        self.check()?;
+        self.drain()?;
         self.check_status()
     }
 }
