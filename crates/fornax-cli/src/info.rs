@@ -1,10 +1,12 @@
-//! `fornax info`.
+//! `fornax info`: what the machine has, and what each device was measured to do at most.
 
 use crate::Failure;
-use fornax::Device;
+use crate::table::{ago, bytes_per_second, flops, seconds};
+use fornax::{Device, Measured, Peaks};
 
-/// Prints what there is.
-pub fn run() -> Result<(), Failure> {
+/// Prints what there is. Peaks of real devices that nobody has measured yet are measured now; with `measure` again,
+/// and those of software adapters too.
+pub fn run(measure: bool) -> Result<(), Failure> {
     let device = Device::best()?;
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     println!("fornax   {}", env!("CARGO_PKG_VERSION"));
@@ -12,6 +14,8 @@ pub fn run() -> Result<(), Failure> {
     println!("machine  {} {}", std::env::consts::ARCH, std::env::consts::OS);
     println!("threads  {threads}");
     println!("simd     {}", simd().join(" "));
+    println!("\n{:8} {}", "cpu", "this processor");
+    print_peaks("cpu", false, measure)?;
     for gpu in fornax::device::wgpu::adapters() {
         let caps = &gpu.caps;
         println!("\n{:8} {} ({}, {}, {})", gpu.device, gpu.name, gpu.kind, gpu.backend, gpu.driver);
@@ -44,8 +48,49 @@ pub fn run() -> Result<(), Failure> {
         if gpu.software {
             println!("         a program, not a GPU: used only if FORNAX_DEVICE or --device names it");
         }
+        print_peaks(&gpu.device, gpu.software, measure)?;
     }
     Ok(())
+}
+
+fn print_peaks(name: &str, software: bool, measure: bool) -> Result<(), Failure> {
+    let device = Device::open(name)?;
+    let peaks = match (device.remembered_peaks(), measure, software) {
+        (_, true, _) => device.measure_peaks(),
+        (Some(peaks), ..) => Ok(peaks),
+        (None, _, false) => device.measure_peaks(),
+        (None, _, true) => {
+            println!("         peaks not measured; --measure does");
+            return Ok(());
+        }
+    };
+    match peaks {
+        Ok(peaks) => print!("{}", lines(&peaks)),
+        // What cannot be measured is said, and the rest of the machine is shown.
+        Err(error) => println!("         peaks could not be measured: {error}"),
+    }
+    Ok(())
+}
+
+fn lines(peaks: &Peaks) -> String {
+    let shown = |figure: Option<Measured>, unit: fn(f64) -> String| match figure {
+        Some(m) if m.value > 0.0 => format!("{} ±{:.0}%", unit(m.value), 50.0 * m.spread / m.value),
+        _ => "-".into(),
+    };
+    let mut out = format!("         peaks measured {}\n", ago(peaks.when));
+    for (what, figure, unit) in [
+        ("copy", Some(peaks.copy), bytes_per_second as fn(f64) -> String),
+        ("read", Some(peaks.read), bytes_per_second),
+        ("f32", Some(peaks.f32), flops),
+        ("f16", peaks.f16, flops),
+        ("f16 cooperative", peaks.cooperative, flops),
+        ("one more launch", Some(peaks.launch), seconds),
+        ("upload", Some(peaks.upload), bytes_per_second),
+        ("read back", Some(peaks.readback), bytes_per_second),
+    ] {
+        out += &format!("           {what:16} {}\n", shown(figure, unit));
+    }
+    out
 }
 
 #[cfg(target_arch = "x86_64")]

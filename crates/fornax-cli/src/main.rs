@@ -6,6 +6,7 @@ mod cases;
 mod info;
 mod profile;
 mod report;
+mod table;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -59,8 +60,12 @@ enum Command {
         #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["workload", "html", "trace", "json"])]
         compare: Option<Vec<PathBuf>>,
     },
-    /// Tells the version, the device and what the machine offers
-    Info,
+    /// Tells the version, the devices, and what each was measured to do at most
+    Info {
+        /// Measure all devices again, software ones too
+        #[arg(long)]
+        measure: bool,
+    },
 }
 
 /// What ends the command, with its exit code.
@@ -86,7 +91,7 @@ fn main() -> ExitCode {
             let (workload, runs) = (workload.unwrap_or_default(), runs.into());
             profile::run(&profile::Request { workload, device, runs, rows, html, trace, json })
         }
-        Command::Info => info::run(),
+        Command::Info { measure } => info::run(measure),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -94,6 +94,14 @@ pub trait Backend: Send + Sync {
     fn memories(&self) -> usize {
         usize::MAX
     }
+    /// Which hardware and driver it is: what is remembered between runs is true of these alone.
+    fn identity(&self) -> String {
+        self.name()
+    }
+    /// Whether products of f16 matrices run on cooperative matrices.
+    fn cooperative(&self) -> bool {
+        false
+    }
     /// Whether kernels can read and write elements of a dtype.
     fn supports(&self, _dtype: DType) -> bool {
         true
@@ -214,6 +222,7 @@ pub(crate) struct Inner {
     pub settings: Settings,
     pub counters: Counters,
     ran: Mutex<Vec<Ran>>,
+    pub peaks: Mutex<Option<crate::peaks::Peaks>>,
 }
 
 /// Where tensors live and kernels run. Cheap to clone; all clones share pool, plans and statistics.
@@ -297,6 +306,7 @@ impl Device {
             plans: Mutex::new(PlanCache::new(256)),
             pipelines: Mutex::default(),
             ran: Mutex::default(),
+            peaks: Mutex::default(),
             settings: Settings {
                 timing: Mutex::new(TimingMode::Off),
                 fusion: true.into(),

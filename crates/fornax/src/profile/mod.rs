@@ -43,7 +43,7 @@ pub struct Options {
     pub warm_up: usize,
     /// Calls that are measured in each way; at least one.
     pub runs: usize,
-    /// What kernels are judged by; `None` for the device's measured peaks.
+    /// What kernels are judged by; `None` for the device's peaks, which are measured if they were not yet.
     pub roof: Option<Roof>,
 }
 
@@ -212,7 +212,8 @@ pub struct LaunchTime {
 }
 
 /// Profiles one call: every launch is timed. The call should have run before, unless building plans and compiling
-/// kernels is what is to be seen.
+/// kernels is what is to be seen. Kernels are judged by the device's peaks if those were measured before
+/// ([`Device::peaks`]).
 ///
 /// ```
 /// # use fornax::*;
@@ -224,7 +225,7 @@ pub struct LaunchTime {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn profile(device: &Device, f: impl FnOnce() -> Result<()>) -> Result<Profile> {
-    let roof = known_roof(device);
+    let roof = device.remembered_peaks().map(|peaks| Roof::from(&peaks));
     let seen = observe(device, TimingMode::Launches, f)?;
     Ok(assemble::assemble(device, "call", roof, None, std::slice::from_ref(&seen), None))
 }
@@ -235,6 +236,7 @@ pub fn profile(device: &Device, f: impl FnOnce() -> Result<()>) -> Result<Profil
 /// ```
 /// # use fornax::*;
 /// # use fornax::profile::{Options, profile_with};
+/// # set_cache_dir(None);
 /// let device = Device::open("cpu")?;
 /// let x = Tensor::ones(&[64, 64], DType::F32, &device)?;
 /// let options = Options { name: "square".into(), ..Options::default() };
@@ -248,8 +250,8 @@ pub fn profile_with(
     mut f: impl FnMut() -> Result<()>,
 ) -> Result<Profile> {
     let roof = match options.roof {
-        Some(roof) => Some(roof),
-        None => known_roof(device),
+        Some(roof) => roof,
+        None => Roof::from(&device.peaks()?),
     };
     // A GPU's clocks take some tens of milliseconds to rise.
     let rising = Duration::from_millis(if device.clock() == Clock::Host { 0 } else { 100 });
@@ -270,12 +272,7 @@ pub fn profile_with(
     let timed = Spread::of(&each.iter().map(Observed::device_seconds).collect::<Vec<_>>()).median;
     let untimed = Spread::of(&whole).median;
     let overhead = (untimed > 0.0).then(|| timed / untimed - 1.0);
-    Ok(assemble::assemble(device, &options.name, roof, Some(&free), &each, overhead))
-}
-
-/// The measured peaks of a device, if they can be had.
-fn known_roof(_device: &Device) -> Option<Roof> {
-    None
+    Ok(assemble::assemble(device, &options.name, Some(roof), Some(&free), &each, overhead))
 }
 
 impl Spread {

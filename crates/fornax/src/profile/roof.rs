@@ -3,6 +3,7 @@
 
 use crate::dtype::DType;
 use crate::kernel::{Body, Kernel, Work};
+use crate::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 
 /// The measured peaks of a device that kernels are judged by.
@@ -69,6 +70,21 @@ impl Arithmetic {
             Body::MatMul(m) if m.left.dtype == DType::F16 && m.right.dtype == DType::F16 => Arithmetic::Half,
             _ if ports().any(|p| p.dtype == DType::F64) => Arithmetic::Other,
             _ => Arithmetic::F32,
+        }
+    }
+}
+
+impl From<&Peaks> for Roof {
+    fn from(peaks: &Peaks) -> Roof {
+        Roof {
+            copy: peaks.copy.value,
+            read: peaks.read.value,
+            f32: peaks.f32.value,
+            f16: peaks.f16.map(|m| m.value),
+            cooperative: peaks.cooperative.map(|m| m.value),
+            launch: peaks.launch.value,
+            upload: peaks.upload.value,
+            readback: peaks.readback.value,
         }
     }
 }

@@ -67,7 +67,10 @@ impl Profile {
             bytes(c.reused_bytes)
         )?;
         match &self.roof {
-            None => writeln!(out, "peaks      - (not measured: no bound, no roofline)"),
+            None => writeln!(
+                out,
+                "peaks      - (not measured, so no bound and no roofline; Device::peaks or `fornax info` measures them)"
+            ),
             Some(roof) => writeln!(
                 out,
                 "peaks      copy {}, read {}, f32 {}, f16 {}, cooperative {}, launch {}",

@@ -142,9 +142,21 @@ impl Default for Cpu {
     }
 }
 
+/// What the system calls the processor, where it says.
+fn model() -> String {
+    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = known.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split_once(':')).map_or("unnamed".into(), |(_, name)| name.trim().into())
+}
+
 impl Backend for Cpu {
     fn name(&self) -> String {
         "cpu".into()
+    }
+
+    fn identity(&self) -> String {
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        format!("cpu {}, {}, {:?}, {threads} threads", std::env::consts::ARCH, model(), simd::level())
     }
 
     fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>> {

@@ -55,6 +55,13 @@ pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
+/// The hardware and its driver, in words that change when either does.
+pub(super) fn identity(adapter: &wgpu::Adapter) -> String {
+    let i = adapter.get_info();
+    let chip = format!("{:04x}:{:04x}", i.vendor, i.device);
+    format!("wgpu {:?}, {}, {chip}, {} {}", i.backend, i.name, i.driver, i.driver_info)
+}
+
 /// The adapter that a name means: "wgpu" (the best one), "wgpu:1" (by number), "wgpu:name" (part of its name).
 pub(super) fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
     let adapters = all(instance);

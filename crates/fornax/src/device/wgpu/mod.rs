@@ -34,6 +34,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
+    /// The adapter, its driver and what is used of it.
+    identity: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
     caps: Caps,
@@ -100,9 +102,11 @@ impl Wgpu {
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
+        let caps = limit(adapter::caps(&adapter));
         Ok(Wgpu {
             name: format!("wgpu:{number}"),
-            caps: limit(adapter::caps(&adapter)),
+            identity: format!("{}\n{caps:?}", adapter::identity(&adapter)),
+            caps,
             limits,
             status,
             staging: memory::Staging::default(),
@@ -187,6 +191,14 @@ impl Backend for Wgpu {
 
     fn submits(&self) -> u64 {
         self.submits.load(Ordering::Relaxed)
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn cooperative(&self) -> bool {
+        self.caps.cooperative
     }
 
     fn memories(&self) -> usize {
