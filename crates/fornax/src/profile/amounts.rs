@@ -29,6 +29,25 @@ pub(super) fn seconds(value: f64) -> String {
     scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")])
 }
 
+/// "5.61 .. 5.80 ms".
+pub(super) fn range(low: f64, high: f64) -> String {
+    let (low, high) = (seconds(low), seconds(high));
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((number, a)), Some((_, b))) if a == b => format!("{number} .. {high}"),
+        _ => format!("{low} .. {high}"),
+    }
+}
+
+/// "1 launch", "2 launches".
+pub(super) fn plural(count: u64, what: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{count} {what}{ending}")
+}
+
 /// "1.50 MiB".
 pub(super) fn bytes(value: u64) -> String {
     const K: f64 = 1024.0;
@@ -69,6 +88,10 @@ mod tests {
         assert_eq!(seconds(0.1234), "123 ms");
         assert_eq!(seconds(0.0), "0 ns");
         assert_eq!(seconds(f64::NAN), "-");
+        assert_eq!(range(0.0056, 0.0058), "5.60 .. 5.80 ms");
+        assert_eq!(range(0.9e-3, 1.1e-3), "900 µs .. 1.10 ms");
+        assert_eq!((plural(1, "launch"), plural(2, "launch")), ("1 launch".into(), "2 launches".into()));
+        assert_eq!(plural(0, "submit"), "0 submits");
         assert_eq!(bytes(1000), "1000 B");
         assert_eq!(bytes(3 << 19), "1.50 MiB");
         assert_eq!(percent(0.93), "93.0%");

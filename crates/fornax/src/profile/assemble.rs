@@ -70,7 +70,7 @@ pub(super) fn assemble(
     roof: Option<Roof>,
     free: Option<&[Observed]>,
     timed: &[Observed],
-    overhead: Option<f64>,
+    overhead: Option<Spread>,
 ) -> Profile {
     let undisturbed = free.is_some();
     let calls = free.unwrap_or(timed);
@@ -213,7 +213,7 @@ fn kernels(launches: &mut [Launched], timed: &[Observed], roof: Option<&Roof>) -
     }
     for (row, least) in &mut rows {
         // A clock too coarse for a kernel says that it took no time: then nothing is known of its speed.
-        let per_second = |amount: u64| (row.seconds > 0.0).then(|| amount as f64 / row.seconds);
+        let per_second = |amount: u64| (row.seconds > 0.0 && amount > 0).then(|| amount as f64 / row.seconds);
         row.bandwidth = per_second(row.bytes_read + row.bytes_written);
         row.rate = per_second(row.ops);
         row.of_roof = roof.and((row.seconds > 0.0).then(|| *least / row.seconds));

@@ -86,8 +86,9 @@ pub struct Profile {
     pub undisturbed: bool,
     /// Seconds in which at least one kernel ran, in the timed call.
     pub busy: f64,
-    /// By how much timing every launch changed the device's time: 0.01 is one per cent.
-    pub overhead: Option<f64>,
+    /// By how much timing every launch changed the device's time, against calls in which only plans were timed: 0.01 is
+    /// one per cent.
+    pub overhead: Option<Spread>,
     /// What the calling thread did. Together they are the wall's time of one call.
     pub phases: Vec<PhaseTime>,
     /// What happened how often.
@@ -264,14 +265,16 @@ pub fn profile_with(
     let runs = options.runs.max(1);
     let free: Vec<Observed> =
         (0..runs).map(|_| observe(device, TimingMode::Off, &mut f)).collect::<Result<_>>()?;
-    let (mut whole, mut each) = (vec![], vec![]);
+    let (mut each, mut changes) = (vec![], vec![]);
     for _ in 0..runs {
-        whole.push(observe(device, TimingMode::Plans, &mut f)?.device_seconds());
-        each.push(observe(device, TimingMode::Launches, &mut f)?);
+        let whole = observe(device, TimingMode::Plans, &mut f)?.device_seconds();
+        let timed = observe(device, TimingMode::Launches, &mut f)?;
+        if whole > 0.0 {
+            changes.push(timed.device_seconds() / whole - 1.0);
+        }
+        each.push(timed);
     }
-    let timed = Spread::of(&each.iter().map(Observed::device_seconds).collect::<Vec<_>>()).median;
-    let untimed = Spread::of(&whole).median;
-    let overhead = (untimed > 0.0).then(|| timed / untimed - 1.0);
+    let overhead = (!changes.is_empty()).then(|| Spread::of(&changes));
     Ok(assemble::assemble(device, &options.name, Some(roof), Some(&free), &each, overhead))
 }
 

@@ -1,6 +1,6 @@
 //! A profile for the terminal.
 
-use super::amounts::{bandwidth, bytes, or_dash, percent, rate, seconds};
+use super::amounts::{bandwidth, bytes, or_dash, percent, plural, range, rate, seconds};
 use super::{ModuleTime, PartTime, Profile};
 use std::fmt::{self, Write};
 
@@ -30,13 +30,16 @@ impl Profile {
     fn head(&self, out: &mut String) -> fmt::Result {
         let wall = &self.wall;
         let how = match (self.undisturbed, wall.calls) {
-            (true, calls) => format!("{} .. {} in {calls} calls", seconds(wall.low), seconds(wall.high)),
+            (true, calls) => format!("{} in {}", range(wall.low, wall.high), plural(calls as u64, "call")),
             (false, _) => "while every launch was timed, which waits for every plan".into(),
         };
         writeln!(out, "{} on {}, launches timed by {}\n", self.name, self.device, self.clock)?;
         writeln!(out, "wall       {} ({how})", seconds(wall.median))?;
-        let changed =
-            or_dash(self.overhead, |o| format!("{}{}", if o >= 0.0 { "+" } else { "" }, percent(o)));
+        let signed = |v: f64| format!("{}{}", if v >= 0.0 { "+" } else { "" }, percent(v));
+        let changed = or_dash(self.overhead, |o| match o.calls {
+            1 => signed(o.median),
+            _ => format!("{} ({} .. {})", signed(o.median), signed(o.low), signed(o.high)),
+        });
         let share = percent(self.busy / wall.median);
         writeln!(
             out,
@@ -49,19 +52,19 @@ impl Profile {
         let c = &self.counts;
         writeln!(
             out,
-            "counts     {} launches, {} evaluations, {} submits, {} plans built, {} kernels compiled",
-            c.launches,
-            c.evaluations,
+            "counts     {}, {}, {} submits, {} built, {} compiled",
+            plural(c.launches, "launch"),
+            plural(c.evaluations, "evaluation"),
             or_dash(c.submits, |n| n.to_string()),
-            c.plans_built,
-            c.kernels_compiled
+            plural(c.plans_built, "plan"),
+            plural(c.kernels_compiled, "kernel")
         )?;
         writeln!(
             out,
-            "memory     peak {}, {} before the call; {} fresh allocations ({}), {} reused ({})",
+            "memory     peak {}, {} before the call; {} ({}), {} reused ({})",
             bytes(self.memory.peak),
             bytes(self.memory.before),
-            c.fresh,
+            plural(c.fresh, "fresh allocation"),
             bytes(c.fresh_bytes),
             c.reused,
             bytes(c.reused_bytes)
@@ -106,7 +109,7 @@ impl Profile {
             "kernel", "count", "total", "%", "mean", "spread", "bytes/s", "ops/s", "bound", "% roof"
         )?;
         for k in self.kernels.iter().take(rows) {
-            let spread = or_dash(k.spread, |(low, high)| format!("{} .. {}", seconds(low), seconds(high)));
+            let spread = or_dash(k.spread, |(low, high)| range(low, high));
             writeln!(
                 out,
                 "{:52} {:>5} {:>9} {:>6} {:>9} {:>19} {:>10} {:>13} {:>8} {:>7}",

@@ -13,8 +13,9 @@ pub(super) type Rule = fn(&Evidence<'_>) -> Vec<Claim>;
 pub(super) const ALL: [Rule; 9] =
     [join, fold, below_roof, half, submits, allocations, plans, transfers, host];
 
-/// The share of the roof that a well-made kernel reaches.
+/// The share of the roof that a well-made kernel reaches, and below which one is worth a word.
 const GOOD: f64 = 0.85;
+const POOR: f64 = 0.7;
 
 /// Kernels smaller than a launch that do not depend on each other could be one launch.
 pub(super) fn join(evidence: &Evidence<'_>) -> Vec<Claim> {
@@ -101,7 +102,7 @@ pub(super) fn below_roof(evidence: &Evidence<'_>) -> Vec<Claim> {
     let mut claims = vec![];
     for (index, kernel) in evidence.profile.kernels.iter().enumerate() {
         let (Some(bound), Some(of_roof)) = (kernel.bound, kernel.of_roof) else { continue };
-        if of_roof >= GOOD || bound == Bound::Launch {
+        if of_roof >= POOR || bound == Bound::Launch {
             continue;
         }
         let figure = match bound {

@@ -23,6 +23,8 @@ function scaled(value, units) {
   const v = value / size;
   return (Math.abs(v) >= 99.95 ? v.toFixed(0) : Math.abs(v) >= 9.995 ? v.toFixed(1) : v.toFixed(2)) + " " + unit;
 }
+const range = (a, b) => { const [x, y] = [time(a), time(b)]; return (x.split(" ")[1] === y.split(" ")[1] ? x.split(" ")[0] : x) + " .. " + y; };
+const plural = (n, what) => `${n} ${what}${n === 1 ? "" : what.endsWith("ch") ? "es" : "s"}`;
 const time = (v) => scaled(v, [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]]);
 const size = (v) => (v !== null && v < 1024 ? v + " B" : scaled(v, [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [1024, "KiB"]]));
 const bandwidth = (v) => scaled(v, [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"]]);
@@ -43,7 +45,7 @@ const hideTip = () => (byId("tip").hidden = true);
 /** What a tooltip says of a kernel. */
 function kernelLines(k) {
   return [
-    `${k.count} × ${time(k.seconds / k.count)} = ${time(k.seconds)}` + (k.spread ? ` (${time(k.spread[0])} .. ${time(k.spread[1])})` : ""),
+    `${k.count} × ${time(k.seconds / k.count)} = ${time(k.seconds)}` + (k.spread ? ` (${range(...k.spread)})` : ""),
     `${bandwidth(k.bandwidth)}, ${rate(k.rate)}`,
     k.bound ? `${k.bound}-bound, ${percent(k.of_roof)} of roofline` : "bound and roofline: - (peaks were not measured)",
   ];
@@ -67,16 +69,16 @@ function roofline(box, profile, choose) {
   const left = 58, right = 14, top = 14, bottom = 42;
   const xs = points.map((p) => p.x).concat(flats.map(([, v]) => (v / roof.copy) * 3));
   const ys = points.map((p) => p.y).concat(flats.map(([, v]) => v * 1.6));
-  const range = (v) => [Math.floor(Math.log10(Math.min(...v)) - 0.15), Math.ceil(Math.log10(Math.max(...v)) + 0.05)];
-  const [x0, x1] = range(xs), [y0, y1] = range(ys);
+  const around = (v) => [Math.log10(Math.min(...v)) - 0.35, Math.log10(Math.max(...v)) + 0.3];
+  const [x0, x1] = around(xs), [y0, y1] = around(ys);
   const px = (x) => left + ((Math.log10(x) - x0) / (x1 - x0)) * (width - left - right);
   const py = (y) => height - bottom - ((Math.log10(y) - y0) / (y1 - y0)) * (height - top - bottom);
   const svg = el("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img", "aria-label": "Roofline" });
-  for (let e = x0; e <= x1; e++) {
+  for (let e = Math.ceil(x0); e <= x1; e++) {
     svg.append(el("line", { class: "grid", x1: px(10 ** e), x2: px(10 ** e), y1: top, y2: height - bottom }));
     svg.append(el("text", { x: px(10 ** e), y: height - bottom + 17, "text-anchor": "middle" }, e < 0 ? (10 ** e).toFixed(-e) : String(10 ** e)));
   }
-  for (let e = y0; e <= y1; e++) {
+  for (let e = Math.ceil(y0); e <= y1; e++) {
     const [value, unit] = rate(10 ** e).split(" ");
     svg.append(el("line", { class: "grid", x1: left, x2: width - right, y1: py(10 ** e), y2: py(10 ** e) }));
     svg.append(el("text", { x: left - 6, y: py(10 ** e) + 4, "text-anchor": "end" }, parseFloat(value) + " " + (unit ?? "").replace("FLOP/s", "")));
@@ -99,7 +101,8 @@ function roofline(box, profile, choose) {
     for (const [name, value] of flats.sort((a, b) => b[1] - a[1])) {
       const y = py(value), crowded = above !== Infinity && y - above < 16;
       svg.append(el("line", { class: "roof-line", x1: px(value / roof.copy), x2: width - right, y1: y, y2: y }));
-      svg.append(el("text", { class: "roof", x: width - right - 4, y: crowded ? y + 15 : y - 6, "text-anchor": "end" }, `${name} ${rate(value)}`));
+      const ridge = px(value / roof.copy);
+      svg.append(el("text", { class: "roof", x: ridge + (crowded ? 22 : 4), y: crowded ? y + 15 : y - 6 }, `${name} ${rate(value)}`));
       above = crowded ? y + 21 : y;
     }
   }

@@ -41,15 +41,16 @@ function table(id, columns, rows, { sorted = null, kept = () => true, row: decor
 
 function figures() {
   const { wall, counts, memory, overhead } = profile;
-  const spread = profile.undisturbed ? `${time(wall.low)} .. ${time(wall.high)}, ${wall.calls} calls` : "while every launch was timed";
+  const spread = profile.undisturbed ? `${range(wall.low, wall.high)}, ${plural(wall.calls, "call")}` : "while every launch was timed";
   byId("name").textContent = profile.name;
-  const changed = overhead === null ? "-" : (overhead >= 0 ? "+" : "") + percent(overhead);
+  const signed = (v) => (v >= 0 ? "+" : "") + percent(v);
+  const changed = !overhead ? "-" : signed(overhead.median) + (overhead.calls > 1 ? ` (${signed(overhead.low)} .. ${signed(overhead.high)})` : "");
   byId("where").textContent = `on ${profile.device}, launches timed by ${CLOCKS[profile.clock]}; timing them changed the device's time by ${changed}`;
   const tiles = [
     ["Wall", time(wall.median), spread],
     ["Kernels", time(profile.busy), `${percent(profile.busy / wall.median)} of the wall`],
-    ["Launches", counts.launches, `${counts.evaluations} evaluations, ${counts.submits ?? "-"} submits`],
-    ["Plans built", counts.plans_built, `${counts.plans_reused} reused, ${counts.kernels_compiled} kernels compiled`],
+    ["Launches", counts.launches, `${plural(counts.evaluations, "evaluation")}, ${counts.submits ?? "-"} submits`],
+    ["Plans built", counts.plans_built, `${counts.plans_reused} reused, ${plural(counts.kernels_compiled, "kernel")} compiled`],
     ["Peak memory", size(memory.peak), `${size(memory.before)} before the call`],
     ["Fresh allocations", counts.fresh, `${size(counts.fresh_bytes)}; ${counts.reused} reused`],
   ];
@@ -62,13 +63,13 @@ function advice() {
   for (const a of profile.advice) {
     const show = a.kernels.length ? [" ", el("button", { type: "button", class: "link", click: () => choose(a.kernels[0], true) }, "show")] : [];
     list.append(el("li", {}, el("span", { class: "saves" }, `up to ${time(a.saves)} (${percent(a.share)})`), "  ", el("span", { class: "what" }, a.what), ...show,
-      el("div", { class: "bar", style: `width:${(a.saves / most) * 100}%` }), el("p", {}, a.why)));
+      el("div", { class: "bar", style: `width:${(a.saves / most) * 100}%` }), el("p", {}, a.why.replace(/(\d) ([a-zA-Zµ]+(\/s)?)/g, (all, digit, unit) => (/^([nµm]?s|.?i?B|[TGMk]?(B|FLOP)\/s)$/.test(unit) ? digit + "\u00a0" + unit : all)))));
   }
 }
 
 function phases() {
   const sum = profile.phases.reduce((s, p) => s + p.seconds, 0);
-  byId("host-note").textContent = "What the calling thread does during one call" + (profile.undisturbed ? " that nobody times." : ", while every launch is timed.") + " Graph is recording, and the caller's own code.";
+  byId("host-note").textContent = "What the calling thread does during one call" + (profile.undisturbed ? " that nobody times." : ", while every launch is timed.") + " Graph is recording, and the caller's own code; wait is waiting for kernels, or on the CPU device running them.";
   const name = (p) => NAMES[p.phase] ?? p.phase;
   const bar = el("div", { class: "stack" });
   for (const p of profile.phases) {
@@ -99,7 +100,7 @@ function kernelTable() {
     ["total", (k) => k.seconds, (k) => time(k.seconds)],
     ["share", (k) => k.seconds, (k) => percent(k.seconds / kernelSeconds)],
     ["mean", (k) => k.seconds / k.count, (k) => time(k.seconds / k.count)],
-    ["spread", (k) => (k.spread ? k.spread[1] - k.spread[0] : null), (k) => (k.spread ? `${time(k.spread[0])} .. ${time(k.spread[1])}` : "-")],
+    ["spread", (k) => (k.spread ? k.spread[1] - k.spread[0] : null), (k) => (k.spread ? range(...k.spread) : "-")],
     ["bytes/s", (k) => k.bandwidth, (k) => bandwidth(k.bandwidth)],
     ["ops/s", (k) => k.rate, (k) => rate(k.rate)],
     ["bound", (k) => k.bound ?? "", (k) => (k.bound ? el("span", { class: k.bound }, k.bound) : "-")],
