@@ -20,8 +20,11 @@ pub struct Request {
 /// One call of a workload: a training step, a token, a benchmark's expression.
 type Call = Box<dyn FnMut() -> Result<()>>;
 
+/// A workload by name, and how its call is prepared.
+type Workload = (&'static str, fn(&Device) -> Result<Call>);
+
 /// Workloads with names of their own; every benchmark case is one too.
-const WORKLOADS: [(&str, fn(&Device) -> Result<Call>); 1] = [("train", train)];
+const WORKLOADS: &[Workload] = &[("train", train)];
 
 /// A training step of a distilgpt2-sized model.
 fn train(device: &Device) -> Result<Call> {

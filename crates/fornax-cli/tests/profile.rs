@@ -26,7 +26,9 @@ fn a_profile_is_printed_and_written_and_two_are_compared() {
         String::from_utf8_lossy(&out.stdout).into_owned()
     };
     let text = run("a.json");
-    for part in ["wall ", "kernels ", "host ", "what could be saved", "% roof", "module", "in use at the peak"] {
+    for part in
+        ["wall ", "kernels ", "host ", "what could be saved", "% roof", "module", "in use at the peak"]
+    {
         assert!(text.contains(part), "{part:?} in\n{text}");
     }
     run("b.json");

@@ -52,10 +52,10 @@ impl Profile {
         let c = &self.counts;
         writeln!(
             out,
-            "counts     {}, {}, {} submits, {} built, {} compiled",
+            "counts     {}, {}, {}, {} built, {} compiled",
             plural(c.launches, "launch"),
             plural(c.evaluations, "evaluation"),
-            or_dash(c.submits, |n| n.to_string()),
+            c.submits.map_or("- submits".into(), |n| plural(n, "submit")),
             plural(c.plans_built, "plan"),
             plural(c.kernels_compiled, "kernel")
         )?;

@@ -170,10 +170,11 @@ pub(super) fn half(evidence: &Evidence<'_>) -> Vec<Claim> {
 
 /// Many submits where few evaluations ran, or many evaluations.
 pub(super) fn submits(evidence: &Evidence<'_>) -> Vec<Claim> {
-    let (counts, took) = (&evidence.profile.counts, evidence.profile.phase(Phase::Submit));
-    let Some(submits) = counts.submits.filter(|&n| n > 4 && took > 0.0) else { return vec![] };
+    let counts = &evidence.profile.counts;
+    let phase = evidence.profile.phases.iter().find(|p| p.phase == Phase::Submit && p.seconds > 0.0);
+    let Some((phase, submits)) = phase.zip(counts.submits.filter(|&n| n > 4)) else { return vec![] };
     let evaluations = counts.evaluations.max(1);
-    let each = took / submits as f64;
+    let each = phase.seconds / phase.count as f64;
     let fix = if evaluations > 1 {
         format!("{evaluations} evaluations, which eval(&[..]) could join into one")
     } else {
@@ -185,7 +186,7 @@ pub(super) fn submits(evidence: &Evidence<'_>) -> Vec<Claim> {
         why: format!(
             "{} each, {} together, for {} launches in {fix}",
             seconds(each),
-            seconds(took),
+            seconds(phase.seconds),
             counts.launches
         ),
         host: each * (submits - 1) as f64,

@@ -113,8 +113,8 @@ fn small_independent_launches_are_joined_and_dependent_ones_are_not() {
     speaks_with_numbers(&claims);
 
     let mut chain: Vec<Launched> = (0..12).map(|_| launch("mean f32 4", 53e-6, 1000, 10)).collect();
-    for i in 1..12 {
-        chain[i] = reading(chain[i].clone(), i - 1, 500, true);
+    for (i, launch) in chain.iter_mut().enumerate().skip(1) {
+        *launch = reading(launch.clone(), i - 1, 500, true);
     }
     let p = profile(&mut chain, 1e-3, &[]);
     assert!(join(&Evidence { profile: &p, launches: &chain }).is_empty());

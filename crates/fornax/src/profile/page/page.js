@@ -49,7 +49,7 @@ function figures() {
   const tiles = [
     ["Wall", time(wall.median), spread],
     ["Kernels", time(profile.busy), `${percent(profile.busy / wall.median)} of the wall`],
-    ["Launches", counts.launches, `${plural(counts.evaluations, "evaluation")}, ${counts.submits ?? "-"} submits`],
+    ["Launches", counts.launches, `${plural(counts.evaluations, "evaluation")}, ${counts.submits === null ? "- submits" : plural(counts.submits, "submit")}`],
     ["Plans built", counts.plans_built, `${counts.plans_reused} reused, ${plural(counts.kernels_compiled, "kernel")} compiled`],
     ["Peak memory", size(memory.peak), `${size(memory.before)} before the call`],
     ["Fresh allocations", counts.fresh, `${size(counts.fresh_bytes)}; ${counts.reused} reused`],
