@@ -7,14 +7,33 @@ use fornax::{Device, Error, Result};
 use std::path::{Path, PathBuf};
 
 /// What is profiled and what becomes of it.
+#[derive(clap::Args)]
 pub struct Request {
-    pub workload: String,
-    pub device: String,
-    pub runs: usize,
-    pub rows: usize,
-    pub html: Option<PathBuf>,
-    pub trace: Option<PathBuf>,
-    pub json: Option<PathBuf>,
+    /// `train`, or a case as `fornax bench` names it
+    #[arg(required_unless_present = "compare")]
+    workload: Option<String>,
+    /// Where to run
+    #[arg(long, default_value = "cpu")]
+    device: String,
+    /// How many calls are measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    runs: u16,
+    /// How many rows each table has
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    rows: usize,
+    /// Write a page with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write a trace for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write everything that was measured
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show what changed between two files of --json
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    #[arg(conflicts_with_all = ["workload", "html", "trace", "json"])]
+    compare: Option<Vec<PathBuf>>,
 }
 
 /// One call of a workload: a training step, a token, a benchmark's expression.
@@ -50,8 +69,12 @@ fn prepare(name: &str, device: &Device) -> std::result::Result<Call, Failure> {
     })
 }
 
-/// Profiles a workload, prints the profile and writes it where it was asked for.
+/// Profiles a workload, prints the profile and writes it where it was asked for; or compares two.
 pub fn run(request: &Request) -> std::result::Result<(), Failure> {
+    if let Some([before, after]) = request.compare.as_deref() {
+        return compare(before, after);
+    }
+    let name = request.workload.as_deref().unwrap_or_default();
     let device = Device::open(&request.device)?;
     let files = [&request.html, &request.trace, &request.json];
     for path in files.into_iter().flatten() {
@@ -59,8 +82,8 @@ pub fn run(request: &Request) -> std::result::Result<(), Failure> {
         write(path, "").map_err(|error| Failure::Usage(error.to_string()))?;
     }
     fornax::manual_seed(0);
-    let mut call = prepare(&request.workload, &device)?;
-    let options = Options { name: request.workload.clone(), runs: request.runs, ..Options::default() };
+    let mut call = prepare(name, &device)?;
+    let options = Options { name: name.into(), runs: request.runs.into(), ..Options::default() };
     let profile = profile_with(&device, &options, &mut call)?;
     print!("{}", profile.text(request.rows));
     let [html, trace, json] = files;
@@ -78,7 +101,7 @@ pub fn run(request: &Request) -> std::result::Result<(), Failure> {
 }
 
 /// Prints what changed from one profile to another.
-pub fn compare(before: &Path, after: &Path) -> std::result::Result<(), Failure> {
+fn compare(before: &Path, after: &Path) -> std::result::Result<(), Failure> {
     let read = |path: &Path| -> std::result::Result<Profile, Failure> {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path)

@@ -13,12 +13,14 @@ fn scaled(value: f64, unit: &str) -> String {
     format!("{} {prefix}{unit}", digits(value))
 }
 
-/// Three digits: 4.36, 43.6, 436.
+/// Three digits: 0.436, 4.36, 43.6, 436; no more than four behind the point.
 pub fn digits(value: f64) -> String {
     match value.abs() {
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        v if v >= 0.1 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
     }
 }
 

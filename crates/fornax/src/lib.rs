@@ -35,7 +35,9 @@ pub use random::manual_seed;
 pub use realize::eval;
 pub use scope::scope;
 pub use store::{cache_dir, set_cache_dir};
-pub use tensor::{AttentionOptions, CrossEntropy, Operand, Reduction, Tensor, autocast, checkpoint, no_grad};
+pub use tensor::{
+    AttentionOptions, CrossEntropy, Operand, Pending, Reduction, Tensor, autocast, checkpoint, no_grad,
+};
 
 /// Runs the README's code as a test.
 #[cfg(doctest)]

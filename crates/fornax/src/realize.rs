@@ -30,27 +30,12 @@ pub fn eval(targets: &[&Tensor]) -> Result<()> {
 /// does so only if nobody else holds `old`: the caller may hold two handles, itself and through a parameter.
 pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)]) -> Result<()> {
     let Some(device) = one_device(targets)? else { return Ok(()) };
-    let mut lazy: Vec<&Tensor> = Vec::with_capacity(targets.len());
-    let mut position = vec![usize::MAX; targets.len()];
-    for (i, target) in targets.iter().enumerate() {
-        if !target.is_ready() {
-            position[i] = lazy.len();
-            lazy.push(target);
-        }
-    }
-    if lazy.is_empty() {
+    if targets.iter().all(|target| target.is_ready()) {
         return Ok(());
     }
     let lookup = span::enter(Phase::Lookup);
-    let salt =
-        donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
-    let asked = Asked::collect(&lazy, salt)?;
+    let (lazy, asked, offers) = ask(targets, donations)?;
     let handles = if donations.is_empty() { vec![] } else { asked.handles() };
-    let offers: Vec<(usize, usize, &Tensor)> = donations
-        .iter()
-        .filter(|(i, _)| position[*i] != usize::MAX)
-        .filter_map(|(i, old)| asked.input_of(old).map(|input| (position[*i], input, *old)))
-        .collect();
     let plan = find_or_build(&device, &asked, &offers)?;
     drop(lookup);
 
@@ -84,6 +69,37 @@ pub fn plan(targets: &[&Tensor]) -> Result<Arc<Plan>> {
     find_or_build(&device, &Asked::collect(targets, 0)?, &[])
 }
 
+/// The plan that [`eval_donating`] would run.
+pub(crate) fn plan_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)]) -> Result<Arc<Plan>> {
+    let nothing = || Error::Argument { op: "plan", detail: "there is nothing to compute".into() };
+    let device = one_device(targets)?.ok_or_else(nothing)?;
+    let (_, asked, offers) = ask(targets, donations)?;
+    find_or_build(&device, &asked, &offers)
+}
+
+/// Tensors to be computed, what they need, and the offers of memory: (output number, input number, old tensor).
+type Wanted<'a> = (Vec<&'a Tensor>, Asked, Vec<(usize, usize, &'a Tensor)>);
+
+fn ask<'a>(targets: &[&'a Tensor], donations: &[(usize, &'a Tensor)]) -> Result<Wanted<'a>> {
+    let mut lazy: Vec<&Tensor> = Vec::with_capacity(targets.len());
+    let mut position = vec![usize::MAX; targets.len()];
+    for (i, target) in targets.iter().enumerate() {
+        if !target.is_ready() {
+            position[i] = lazy.len();
+            lazy.push(target);
+        }
+    }
+    let salt =
+        donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
+    let asked = Asked::collect(&lazy, salt)?;
+    let offers: Vec<(usize, usize, &Tensor)> = donations
+        .iter()
+        .filter(|(i, _)| position[*i] != usize::MAX)
+        .filter_map(|(i, old)| asked.input_of(old).map(|input| (position[*i], input, *old)))
+        .collect();
+    Ok((lazy, asked, offers))
+}
+
 fn one_device(targets: &[&Tensor]) -> Result<Option<Device>> {
     let Some(first) = targets.first() else { return Ok(None) };
     match targets.iter().find(|t| t.device() != first.device()) {
@@ -96,7 +112,7 @@ fn one_device(targets: &[&Tensor]) -> Result<Option<Device>> {
     }
 }
 
-/// Key, cache, and on a miss: schedule and compile.
+/// Key, cache, and on a miss: schedule.
 fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tensor)]) -> Result<Arc<Plan>> {
     let settings = &device.0.settings;
     let (fusion, reuse) = (settings.fusion.load(Relaxed), settings.plan_reuse.load(Relaxed));
@@ -116,9 +132,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         fusion,
         memories: device.0.backend.memories(),
     })?;
-    for step in &mut plan.steps {
-        step.pipeline = Some(device.pipeline(&step.kernel)?);
-    }
+    plan.device = device.0.id;
     device.0.counters.plans_built.fetch_add(1, Relaxed);
     let plan = Arc::new(plan);
     if reuse {
@@ -127,7 +141,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
     Ok(plan)
 }
 
-/// Gives every place its memory and runs the kernels.
+/// Compiles what is new, gives every place its memory and runs the kernels.
 fn launch(
     device: &Device,
     plan: &Arc<Plan>,
@@ -137,6 +151,7 @@ fn launch(
 ) -> Result<Vec<Arc<Buffer>>> {
     let taken = |input: Option<usize>| input.filter(|&i| free[i]);
     check_budget(device, plan)?;
+    let pipelines = device.compiled(plan)?;
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     for output in &plan.outputs {
         outputs.push(match taken(output.takes) {
@@ -151,10 +166,7 @@ fn launch(
         Place::Slot(i) => slots[i].memory(),
     };
     let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len());
-    for step in &plan.steps {
-        let Some(pipeline) = &step.pipeline else {
-            return Err(Error::Internal("a plan without pipelines was launched".into()));
-        };
+    for (step, pipeline) in plan.steps.iter().zip(pipelines) {
         batch.push(Launch {
             kernel: &step.kernel,
             pipeline: &**pipeline,

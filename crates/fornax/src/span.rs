@@ -97,6 +97,15 @@ pub(crate) fn copying(phase: Phase, bytes: usize) -> Mark {
     Mark((RECORDING.load(Relaxed) != 0).then(|| (phase, Instant::now(), bytes as u64)))
 }
 
+impl Mark {
+    /// Says how many bytes were copied, where that is known only now.
+    pub fn copied(&mut self, bytes: usize) {
+        if let Some((_, _, copied)) = &mut self.0 {
+            *copied = bytes as u64;
+        }
+    }
+}
+
 impl Drop for Mark {
     #[inline]
     fn drop(&mut self) {
@@ -135,7 +144,7 @@ mod tests {
         drop(enter(Phase::Lookup));
         let ((), spans) = record(|| {
             let _encode = enter(Phase::Encode);
-            drop(copying(Phase::Upload, 7));
+            enter(Phase::Upload).copied(7);
             std::thread::scope(|s| {
                 s.spawn(|| drop(enter(Phase::Wait)));
             });

@@ -3,6 +3,7 @@
 //! another version, adapter or driver reads as nothing. Losing any of it costs time, never a result.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Begins every file; the number goes up when the meaning of what follows changes.
@@ -72,7 +73,9 @@ pub(crate) fn save(kind: &str, key: &str, payload: &[u8]) {
     file.extend_from_slice(&checksum(&body).to_le_bytes());
     file.extend_from_slice(&(key.len() as u64).to_le_bytes());
     file.extend_from_slice(&body);
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let temporary = path.with_extension(format!("{}-{number}.new", std::process::id()));
     let written = path
         .parent()
         .map_or(Ok(()), std::fs::create_dir_all)

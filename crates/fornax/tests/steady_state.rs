@@ -51,6 +51,8 @@ fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()>
         assert_eq!(stats.pool.fresh, 0, "step {step}: {stats:?}");
         assert_eq!(stats.plans_reused, 1, "step {step}: one plan a step");
         assert!(stats.launches > 0);
+        assert!(stats.submits <= 4, "step {step}: {stats:?}");
+        assert_eq!(stats.staging, 0, "step {step}");
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! knows tensors or graphs. [`Device`] is the handle that tensors carry: a backend with its pool, plan cache,
 //! statistics and settings.
 
+mod compile;
 pub mod cpu;
 mod pool;
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
@@ -17,14 +18,13 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::plan_cache::PlanCache;
 use crate::schedule::Plan;
-use crate::span::{self, Phase};
 use pool::Pool;
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::task::Waker;
 use std::time::Instant;
 
 /// A memory on a device. The device that made it knows what is behind it.
@@ -53,6 +53,33 @@ pub(crate) fn host_seconds() -> f64 {
     START.elapsed().as_secs_f64()
 }
 
+/// Bytes on their way from a device to the host.
+pub trait Reading: Send + Sync {
+    /// Whether they have arrived, or failed to: then [`Reading::wait`] does not wait.
+    fn ready(&mut self) -> bool;
+    /// Waits for them. What kernels reported before comes as an error.
+    fn wait(self: Box<Self>) -> Result<Vec<u8>>;
+    /// True if they have arrived; otherwise a task is woken when they do.
+    fn wake(&mut self, waker: &Waker) -> bool;
+}
+
+/// Bytes of a device that works only while it is called.
+struct Arrived(Vec<u8>);
+
+impl Reading for Arrived {
+    fn ready(&mut self) -> bool {
+        true
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        Ok(self.0)
+    }
+
+    fn wake(&mut self, _: &Waker) -> bool {
+        true
+    }
+}
+
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
     /// The name, as `FORNAX_DEVICE` would say it.
@@ -63,8 +90,19 @@ pub trait Backend: Send + Sync {
     fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()>;
     /// Copies bytes from the start of a memory, after all launches that write it.
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()>;
+    /// Begins to copy bytes from the start of a memory, after all launches before, without waiting where the device
+    /// can work by itself.
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        let mut arrived = vec![0; bytes];
+        self.download(memory, &mut arrived)?;
+        Ok(Box::new(Arrived(arrived)))
+    }
     /// Compiles a kernel.
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>>;
+    /// Compiles the kernels of a plan; at the same time, if compiling takes the device long.
+    fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
+        kernels.iter().map(|kernel| self.compile(kernel)).collect()
+    }
     /// Runs kernels in order, or as if in order.
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
     /// What [`Backend::launch_timed`] measures with.
@@ -86,9 +124,9 @@ pub trait Backend: Send + Sync {
     }
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
-    /// How many times work was handed to a driver since the device was opened.
-    fn submits(&self) -> u64 {
-        0
+    /// What a driver was asked to do since the device was opened; nothing where there is none.
+    fn counts(&self) -> Counts {
+        Counts::default()
     }
     /// The most memories that a segment of a kernel may read and write.
     fn memories(&self) -> usize {
@@ -108,6 +146,19 @@ pub trait Backend: Send + Sync {
     }
 }
 
+/// What a driver was asked to do, as [`Backend::counts`] gives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Times that work was handed to it.
+    pub submits: u64,
+    /// Pipelines that it compiled.
+    pub compiled: u64,
+    /// Pipelines that it found on disk.
+    pub found: u64,
+    /// Buffers made to read back through.
+    pub staging: u64,
+}
+
 /// Counters of a device since it was opened or [`Device::reset_stats`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -115,12 +166,18 @@ pub struct Stats {
     pub plans_built: u64,
     /// Evaluations that found their plan.
     pub plans_reused: u64,
-    /// Kernels compiled.
+    /// Kernels made ready to launch.
     pub kernels_compiled: u64,
+    /// Pipelines that a driver had to compile for them; zero on the CPU, which has no driver.
+    pub pipelines_compiled: u64,
+    /// Pipelines that were on disk, left there by an earlier run.
+    pub pipelines_found: u64,
     /// Kernels launched.
     pub launches: u64,
     /// Times that work was handed to the driver (launches, read-backs); zero on the CPU, which has none.
     pub submits: u64,
+    /// Buffers made for reading back; others are used again. Zero on the CPU.
+    pub staging: u64,
     /// Memory.
     pub pool: PoolStats,
 }
@@ -207,18 +264,23 @@ pub(crate) struct Counters {
     pub plans_reused: AtomicU64,
     pub kernels_compiled: AtomicU64,
     pub launches: AtomicU64,
-    /// What the backend had submitted when the counters were last reset.
-    submits_before: AtomicU64,
+    /// What the backend had counted when the counters were last reset.
+    before: Mutex<Counts>,
 }
 
-type PipelineKey =
-    (crate::kernel::Body, Vec<crate::kernel::Port>, Vec<crate::kernel::Port>, Vec<(usize, usize)>);
+impl Counters {
+    fn before(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.before.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
 
 pub(crate) struct Inner {
+    /// No other device of this process has it.
+    pub id: u64,
     pub backend: Arc<dyn Backend>,
     pub pool: Arc<Pool>,
     pub plans: Mutex<PlanCache>,
-    pipelines: Mutex<FxHashMap<PipelineKey, std::sync::Weak<dyn Pipeline>>>,
+    pipelines: compile::Pipelines,
     pub settings: Settings,
     pub counters: Counters,
     ran: Mutex<Vec<Ran>>,
@@ -299,12 +361,15 @@ impl Device {
         self.0.backend.supports(dtype)
     }
 
-    pub(crate) fn with_backend(backend: Arc<dyn Backend>) -> Device {
+    /// A device over a backend that was opened in a way of its own, with its own pool, plans and statistics.
+    pub fn with_backend(backend: Arc<dyn Backend>) -> Device {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Device(Arc::new(Inner {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             pool: Arc::new(Pool::new(backend.clone())),
             backend,
             plans: Mutex::new(PlanCache::new(256)),
-            pipelines: Mutex::default(),
+            pipelines: Default::default(),
             ran: Mutex::default(),
             peaks: Mutex::default(),
             settings: Settings {
@@ -331,13 +396,16 @@ impl Device {
 
     /// Counters since the device was opened or [`Device::reset_stats`].
     pub fn stats(&self) -> Stats {
-        let c = &self.0.counters;
+        let (c, driver, before) = (&self.0.counters, self.0.backend.counts(), *self.0.counters.before());
         Stats {
             plans_built: c.plans_built.load(Ordering::Relaxed),
             plans_reused: c.plans_reused.load(Ordering::Relaxed),
             kernels_compiled: c.kernels_compiled.load(Ordering::Relaxed),
             launches: c.launches.load(Ordering::Relaxed),
-            submits: self.0.backend.submits() - c.submits_before.load(Ordering::Relaxed),
+            submits: driver.submits - before.submits,
+            pipelines_compiled: driver.compiled - before.compiled,
+            pipelines_found: driver.found - before.found,
+            staging: driver.staging - before.staging,
             pool: self.0.pool.stats(),
         }
     }
@@ -348,7 +416,7 @@ impl Device {
         for counter in [&c.plans_built, &c.plans_reused, &c.kernels_compiled, &c.launches] {
             counter.store(0, Ordering::Relaxed);
         }
-        c.submits_before.store(self.0.backend.submits(), Ordering::Relaxed);
+        *c.before() = self.0.backend.counts();
         self.0.pool.reset_stats();
     }
 
@@ -434,24 +502,6 @@ impl Device {
     /// A buffer from the pool.
     pub(crate) fn allocate(&self, bytes: usize) -> Result<Arc<Buffer>> {
         Pool::take(&self.0.pool, bytes)
-    }
-
-    /// The compiled form of a kernel; equal kernels are compiled once as long as a plan holds them.
-    pub(crate) fn pipeline(&self, kernel: &Kernel) -> Result<Arc<dyn Pipeline>> {
-        let key = (kernel.body.clone(), kernel.reads.clone(), kernel.writes.clone(), kernel.in_place.clone());
-        let lock = || self.0.pipelines.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(pipeline) = lock().get(&key).and_then(|weak| weak.upgrade()) {
-            return Ok(pipeline);
-        }
-        let _phase = span::enter(Phase::Compile);
-        let pipeline: Arc<dyn Pipeline> = Arc::from(self.0.backend.compile(kernel)?);
-        self.0.counters.kernels_compiled.fetch_add(1, Ordering::Relaxed);
-        let mut pipelines = lock();
-        if pipelines.len() > 4096 {
-            pipelines.retain(|_, weak| weak.strong_count() > 0);
-        }
-        pipelines.insert(key, Arc::downgrade(&pipeline));
-        Ok(pipeline)
     }
 }
 

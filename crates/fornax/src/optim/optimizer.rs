@@ -6,10 +6,12 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
+use crate::schedule::Plan;
 use crate::scope::scope;
 use crate::tensor::{Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Parameters that are treated alike.
 #[derive(Clone, Debug)]
@@ -153,17 +155,7 @@ impl<R: Rule> Optimizer<R> {
         self.settle()?;
         let gradients = &gradients.fenced();
         let updates = no_grad(|| scope("optim", || self.record(gradients, skip)))?;
-        let mut targets = vec![gradients.root()];
-        let mut donated = vec![];
-        for update in &updates {
-            donated.push((targets.len(), &update.old));
-            targets.push(&update.new);
-            for (old, new) in self.slot(update.at).states.iter().zip(&update.states) {
-                donated.push((targets.len(), old));
-                targets.push(new);
-            }
-        }
-        targets.extend(also);
+        let (targets, donated) = self.targets(gradients, &updates, also);
         crate::realize::eval_donating(&targets, &donated)?;
         if let Some(skip) = skip {
             self.uncertain = Some((skip.clone(), updates.iter().map(|update| update.at).collect()));
@@ -175,6 +167,34 @@ impl<R: Rule> Optimizer<R> {
             slot.steps += 1;
         }
         Ok(())
+    }
+
+    /// The plan of [`Optimizer::step`]; [`crate::Device::prewarm`] compiles it ahead of the first step.
+    pub fn plan(&self, gradients: &Gradients) -> Result<Arc<Plan>> {
+        let gradients = &gradients.fenced();
+        let updates = no_grad(|| scope("optim", || self.record(gradients, None)))?;
+        let (targets, donated) = self.targets(gradients, &updates, &[]);
+        crate::realize::plan_donating(&targets, &donated)
+    }
+
+    /// What a step evaluates, and which of it may overwrite an old value.
+    fn targets<'a>(
+        &'a self,
+        gradients: &'a Gradients,
+        updates: &'a [Update],
+        also: &[&'a Tensor],
+    ) -> (Vec<&'a Tensor>, Vec<(usize, &'a Tensor)>) {
+        let (mut targets, mut donated) = (vec![gradients.root()], vec![]);
+        for update in updates {
+            donated.push((targets.len(), &update.old));
+            targets.push(&update.new);
+            for (old, new) in self.slot(update.at).states.iter().zip(&update.states) {
+                donated.push((targets.len(), old));
+                targets.push(new);
+            }
+        }
+        targets.extend(also);
+        (targets, donated)
     }
 
     fn record(&self, gradients: &Gradients, skip: Option<&Tensor>) -> Result<Vec<Update>> {

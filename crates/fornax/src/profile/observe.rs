@@ -85,6 +85,9 @@ fn between(before: &Stats, after: &Stats) -> Stats {
         kernels_compiled: after.kernels_compiled - before.kernels_compiled,
         launches: after.launches - before.launches,
         submits: after.submits - before.submits,
+        pipelines_compiled: after.pipelines_compiled - before.pipelines_compiled,
+        pipelines_found: after.pipelines_found - before.pipelines_found,
+        staging: after.staging - before.staging,
         pool: crate::device::PoolStats {
             requests: pool.requests - old.requests,
             requested_bytes: pool.requested_bytes - old.requested_bytes,

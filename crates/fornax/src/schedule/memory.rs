@@ -112,7 +112,6 @@ pub(super) fn place(
                 .map(|a| arg_of.get(a).copied().ok_or_else(|| Error::Internal("a lost scalar".into())))
                 .collect::<Result<_>>()?,
             kernel: k.kernel,
-            pipeline: None,
             read_nodes: k.reads,
             write_nodes: k.writes,
         });
@@ -128,6 +127,8 @@ pub(super) fn place(
         input_bytes,
         at_peak,
         graph,
+        device: 0,
+        pipelines: Default::default(),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::device::Pipeline;
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, Work};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where a value lies during a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,6 @@ pub struct Step {
     pub writes: Vec<Place>,
     /// Which launch argument of the plan each of `kernel.args` is.
     pub args: Vec<usize>,
-    pub(crate) pipeline: Option<Arc<dyn Pipeline>>,
     pub(crate) read_nodes: Vec<NodeId>,
     pub(crate) write_nodes: Vec<NodeId>,
 }
@@ -55,6 +54,10 @@ pub struct Plan {
     /// Temporaries alive when most bytes of them are.
     pub(crate) at_peak: Vec<NodeId>,
     pub(crate) graph: Graph,
+    /// The number of the device that it was made for.
+    pub(crate) device: u64,
+    /// A compiled form for each step, from the first launch or [`crate::Device::prewarm`] on.
+    pub(crate) pipelines: OnceLock<Vec<Arc<dyn Pipeline>>>,
 }
 
 impl Plan {

@@ -16,6 +16,7 @@ mod matmul;
 mod norm;
 mod operators;
 pub(crate) mod raw;
+mod read;
 mod reduce;
 mod sort;
 mod views;
@@ -25,6 +26,7 @@ pub(crate) use attention::composite as attention_composite;
 pub use autocast::autocast;
 pub use elementwise::Operand;
 pub use loss::{CrossEntropy, Reduction};
+pub use read::Pending;
 
 use crate::device::{Buffer, Device};
 use crate::dtype::{DType, Element, Scalar};
@@ -329,38 +331,6 @@ impl Tensor {
     /// The plan that would compute this value: kernels, memory, work. Prints readably.
     pub fn plan(&self) -> Result<Arc<crate::schedule::Plan>> {
         crate::realize::plan(&[self])
-    }
-
-    /// The value as row-major bytes, native endian. Evaluates it.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.eval()?;
-        let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
-        let mut bytes = vec![0; self.numel() * self.dtype().size()];
-        let _phase = span::copying(Phase::ReadBack, bytes.len());
-        self.device().0.backend.download(buffer.memory(), &mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// The elements, row-major. Evaluates them; the Rust type must match the dtype.
-    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        if T::DTYPE != self.dtype() {
-            return Err(Error::WrongType { op: "to_vec", have: self.dtype(), want: T::DTYPE });
-        }
-        Ok(T::from_bytes(&self.to_bytes()?))
-    }
-
-    /// The only element of a tensor of one. Evaluates it.
-    pub fn item<T: Element>(&self) -> Result<T> {
-        if self.numel() != 1 {
-            return Err(Error::Shape {
-                op: "item",
-                detail: format!("{:?} has {} elements, not one; reduce it first", self.shape(), self.numel()),
-            });
-        }
-        if T::DTYPE != self.dtype() {
-            return Err(Error::WrongType { op: "item", have: self.dtype(), want: T::DTYPE });
-        }
-        Ok(self.to_vec::<T>()?[0])
     }
 
     /// A tensor of these bytes (row-major, native endian).

@@ -135,16 +135,16 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
                 && p.ab_type == wgpu::CooperativeScalarType::F16
                 && p.cr_type == wgpu::CooperativeScalarType::F32
         });
+    let lanes =
+        limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
     Caps {
         f16: features.contains(F::SHADER_F16),
         int64: features.contains(F::SHADER_INT64),
         subgroup,
         immediates: features.contains(F::IMMEDIATES) && limits.max_immediate_size >= 128,
         cooperative,
-        lanes: limits
-            .max_compute_invocations_per_workgroup
-            .min(limits.max_compute_workgroup_size_x)
-            .min(1024),
+        lanes,
+        workgroup: lanes.min(256),
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
         buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
         groups: limits.max_compute_workgroups_per_dimension.min(65_535),

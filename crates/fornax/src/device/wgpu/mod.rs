@@ -3,21 +3,25 @@
 //! only reading back waits. Nothing here knows tensors or graphs.
 
 mod adapter;
+mod kept;
 mod memory;
 mod pipeline;
 mod print;
 mod queue;
+mod read;
 
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Clock, Launch, Memory, Pipeline};
+use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::span::{self, Phase};
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
+use rayon::prelude::*;
+use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -34,25 +38,25 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
-    /// The adapter, its driver and what is used of it.
-    identity: String,
+    /// The adapter and its driver.
+    adapter: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
     caps: Caps,
     limits: wgpu::Limits,
-    /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
-    status: wgpu::Buffer,
-    staging: memory::Staging,
+    reader: Arc<Reader>,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
     arguments: Mutex<Option<Arc<GpuMemory>>>,
     /// Held from the writing of arguments to the submit that reads them.
     launching: Mutex<()>,
     next_memory: AtomicU64,
     submits: AtomicU64,
+    compiled: AtomicU64,
+    found: AtomicU64,
+    /// Compiled pipelines between runs.
+    kept: kept::Kept,
     /// How launches are timed.
     clock: Clock,
-    /// The first error that no call was there to return, such as the loss of the device.
-    fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Wgpu {
@@ -96,43 +100,42 @@ impl Wgpu {
                 lock(&on_loss).get_or_insert(format!("the device was lost: {message}"));
             }
         });
-        let status = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("status"),
-            size: 16,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
-        let caps = limit(adapter::caps(&adapter));
+        let name = format!("wgpu:{number}");
+        let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
+        let (mut caps, identity) = (adapter::caps(&adapter), adapter::identity(&adapter));
+        if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {
+            caps.workgroup = lanes;
+        }
         Ok(Wgpu {
-            name: format!("wgpu:{number}"),
-            identity: format!("{}\n{caps:?}", adapter::identity(&adapter)),
-            caps,
+            name,
+            adapter: identity,
+            caps: limit(caps),
             limits,
-            status,
-            staging: memory::Staging::default(),
+            reader,
             arguments: Mutex::default(),
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
             submits: AtomicU64::new(0),
+            compiled: AtomicU64::new(0),
+            found: AtomicU64::new(0),
+            kept: kept::Kept::open(&device, &adapter.get_info()),
             clock: adapter::clock(features),
-            fault,
             device,
             queue,
         })
     }
 
-    /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
-    fn check(&self) -> Result<()> {
-        match &*lock(&self.fault) {
-            Some(message) => Err(Error::Device { device: self.name.clone(), detail: message.clone() }),
-            None => Ok(()),
-        }
+    /// Lets devices that are opened later on this adapter use workgroups of that many lanes where kernels leave the
+    /// choice; see [`Caps::workgroup`].
+    pub fn remember_workgroup(&self, lanes: u32) {
+        crate::store::save("workgroup", &workgroup_key(&self.adapter), lanes.to_string().as_bytes());
     }
 
     /// Times launches with a coarser clock than the adapter has, as on those that have no better one.
     #[cfg(test)]
-    pub(crate) fn timed_with(self, clock: Clock) -> Wgpu {
-        Wgpu { clock, ..self }
+    pub(crate) fn timed_with(mut self, clock: Clock) -> Wgpu {
+        self.clock = clock;
+        self
     }
 
     /// Waits until everything submitted has finished.
@@ -141,13 +144,29 @@ impl Wgpu {
         self.device
             .poll(wgpu::PollType::wait_indefinitely())
             .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
-        self.check()
+        self.reader.check()
     }
 
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
         let _phase = span::enter(Phase::Submit);
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
+    }
+}
+
+fn workgroup_key(adapter: &str) -> String {
+    format!("{adapter}\nfornax {}", env!("CARGO_PKG_VERSION"))
+}
+
+fn remembered_workgroup(adapter: &str) -> Option<u32> {
+    let bytes = crate::store::load("workgroup", &workgroup_key(adapter))?;
+    let lanes: u32 = std::str::from_utf8(&bytes).ok()?.parse().ok()?;
+    (lanes.is_power_of_two() && (32..=1024).contains(&lanes)).then_some(lanes)
+}
+
+impl Drop for Wgpu {
+    fn drop(&mut self) {
+        self.kept.save();
     }
 }
 
@@ -170,11 +189,22 @@ impl Backend for Wgpu {
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
-        self.read(own::<GpuMemory>(memory, "memory")?, bytes)
+        let reading = self.read(own::<GpuMemory>(memory, "memory")?, bytes.len())?;
+        reading.take(|arrived| bytes.copy_from_slice(arrived))
+    }
+
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        Ok(Box::new(self.read(own::<GpuMemory>(memory, "memory")?, bytes)?))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
         Ok(Box::new(GpuPipeline::new(self, kernel)?))
+    }
+
+    fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
+        let made = kernels.par_iter().map(|kernel| self.compile(kernel)).collect();
+        self.kept.settle();
+        made
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
@@ -189,12 +219,18 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn submits(&self) -> u64 {
-        self.submits.load(Ordering::Relaxed)
+    fn counts(&self) -> Counts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counts {
+            submits: count(&self.submits),
+            compiled: count(&self.compiled),
+            found: count(&self.found),
+            staging: count(&self.reader.fresh),
+        }
     }
 
     fn identity(&self) -> String {
-        self.identity.clone()
+        format!("{}\n{:?}", self.adapter, self.caps)
     }
 
     fn cooperative(&self) -> bool {

@@ -10,7 +10,9 @@ use crate::kernel::Kernel;
 use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// The memories of a bind group, by id.
 type Key = SmallVec<[u64; 12]>;
@@ -64,6 +66,7 @@ impl GpuPipeline {
         let _phase = span::enter(Phase::Compile);
         let made = Arc::new(Variant::new(gpu, &self.kernel, aliased.to_vec())?);
         lock(&self.variants).push(made.clone());
+        gpu.kept.settle();
         Ok(made)
     }
 }
@@ -95,7 +98,7 @@ impl Variant {
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
                 Binding::Scratch(n) => &self.scratch[n],
                 Binding::Status | Binding::Reported => {
-                    memories.push((&gpu.status, 0));
+                    memories.push((&gpu.reader.status, 0));
                     continue;
                 }
                 Binding::Args => {
@@ -156,7 +159,7 @@ impl Ready {
         let entries: Vec<_> = dispatch.bindings.iter().enumerate().map(entry).collect();
         let immediates = dispatch.text.contains("var<immediate>");
         let size = if immediates { (kernel.args.len() as u32 * 8).next_multiple_of(16) } else { 0 };
-        let scope = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let (start, scope) = (Instant::now(), gpu.device.push_error_scope(wgpu::ErrorFilter::Validation));
         let layout = gpu
             .device
             .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
@@ -181,11 +184,13 @@ impl Ready {
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
-            cache: None,
+            cache: gpu.kept.driver.as_ref(),
         });
         if let Some(e) = wait(scope.pop()) {
             return Err(Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) });
         }
+        let found = gpu.kept.note(&dispatch.text, start.elapsed());
+        if found { &gpu.found } else { &gpu.compiled }.fetch_add(1, Ordering::Relaxed);
         Ok(Ready {
             pipeline,
             layout,

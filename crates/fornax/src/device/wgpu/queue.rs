@@ -55,7 +55,7 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 impl Wgpu {
     /// Encodes and submits a batch. With stamps, lets the GPU write the time there.
     pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps>) -> Result<()> {
-        self.check()?;
+        self.reader.check()?;
         let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
         for launch in batch {
             variants.push(own::<GpuPipeline>(launch.pipeline, "pipeline")?.variant(self, launch)?);
@@ -188,7 +188,7 @@ impl Wgpu {
             let stamps = Stamps { queries, ticks: GpuMemory { buffer, id: 0 }, count, around };
             self.encode(part, Some(&stamps))?;
             let mut bytes = vec![0u8; count as usize * 8];
-            self.read(&stamps.ticks, &mut bytes)?;
+            self.read(&stamps.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
             let period = self.queue.get_timestamp_period() as f64 * 1e-9;
             let tick = |i: usize| {
                 let mut eight = [0u8; 8];

@@ -8,8 +8,6 @@ use crate::error::Result;
 use crate::kernel::{Inst, Level, Loop, Segment, Source};
 use std::fmt::Write;
 
-const LANES: u32 = 256;
-
 /// How many of the first segments fit one dispatch.
 pub(super) fn together(printer: &Printer<'_>, segments: &[Segment]) -> usize {
     // Drivers compile every segment's code: past a few dozen bindings nothing is gained.
@@ -78,6 +76,7 @@ pub(super) fn coordinates(m: &mut Module<'_>, index: &str, dims: &[usize], step:
 /// Prints the segments as one dispatch.
 pub(super) fn print<'a>(printer: &Printer<'a>, body: &'a Loop, segments: &'a [Segment]) -> Result<Dispatch> {
     let mut m = printer.module();
+    let lanes = printer.caps.workgroup;
     let mut programs: Vec<Program<'a>> = vec![];
     for (s, segment) in segments.iter().enumerate() {
         let mut program = widest(&m, body, segment, false);
@@ -97,12 +96,12 @@ pub(super) fn print<'a>(printer: &Printer<'a>, body: &'a Loop, segments: &'a [Se
         let dims = &program.segment.dims;
         let outer: usize = dims.iter().take(dims.len().saturating_sub(1)).product();
         let total = outer * dims.last().map_or(1, |&n| n.div_ceil(program.vector));
-        let groups = total.div_ceil(LANES as usize);
+        let groups = total.div_ceil(lanes as usize);
         if programs.len() > 1 {
             let opening = if s == 0 { "" } else { "else " };
             line!(m, "{opening}if (group < {}u) {{", first + groups);
         }
-        let index = m.bind("i", &format!("(group - {first}u) * {LANES}u + lane"));
+        let index = m.bind("i", &format!("(group - {first}u) * {lanes}u + lane"));
         line!(m, "if ({index} < {total}u) {{");
         let coords = coordinates(&mut m, &index, dims, program.vector);
         let point = Point { coords, inner: program.inner };
@@ -123,5 +122,5 @@ pub(super) fn print<'a>(printer: &Printer<'a>, body: &'a Loop, segments: &'a [Se
         }
         first += groups;
     }
-    m.finish(LANES, first)
+    m.finish(lanes, first)
 }

@@ -42,6 +42,8 @@ pub struct Caps {
     pub cooperative: bool,
     /// The most lanes of a workgroup.
     pub lanes: u32,
+    /// The lanes of a workgroup where a kernel leaves the choice: maps and long sums.
+    pub workgroup: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
     /// The most storage buffers of one dispatch.

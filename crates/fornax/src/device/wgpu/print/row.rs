@@ -371,12 +371,12 @@ fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> R
 /// A dispatch for every pass. Each workgroup reduces a part of a row into scratch memory; the next pass begins
 /// by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own.
 fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Result<()> {
-    const LANES: u32 = 256;
-    let team = Team { lanes: LANES, width: LANES };
+    let lanes = printer.caps.workgroup;
+    let team = Team { lanes, width: lanes };
     let vectors = rows.vectors();
     // At least four vectors a lane, and not more workgroups than keep the device busy.
     let wanted = (printer.caps.parallel as usize * 4).div_ceil(rows.rows);
-    let parts = wanted.min(vectors.div_ceil(LANES as usize * 4)).clamp(1, 4096);
+    let parts = wanted.min(vectors.div_ceil(lanes as usize * 4)).clamp(1, 4096);
     let share = vectors.div_ceil(parts);
     let first_scratch = printed.scratch.len();
     let all: Vec<usize> = (0..rows.passes).flat_map(|p| rows.reductions(p)).collect();
@@ -414,7 +414,7 @@ fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Resul
             }
             let known = rows.reductions(before);
             rows.open_accumulators(&mut m, &known);
-            line!(m, "for (var piece = place; piece < {parts}u; piece += {LANES}u) {{");
+            line!(m, "for (var piece = place; piece < {parts}u; piece += {lanes}u) {{");
             for &i in &known {
                 let (op, _, dtype) = rows.reduction(i);
                 let at = format!("row * {parts}u + piece");
@@ -431,7 +431,7 @@ fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Resul
         rows.open_accumulators(&mut m, &reductions);
         let from = m.bind("from", &format!("part * {share}u + place"));
         let to = m.bind("to", &format!("min((part + 1u) * {share}u, {vectors}u)"));
-        pass_loop(&mut m, rows, &row, pass, [&from, &to, &format!("{LANES}u")], "real");
+        pass_loop(&mut m, rows, &row, pass, [&from, &to, &format!("{lanes}u")], "real");
         for &i in &reductions {
             let (op, _, dtype) = rows.reduction(i);
             let sum = reduce(&mut m, team, op, dtype, &format!("acc{i}"));
@@ -445,7 +445,7 @@ fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Resul
             rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);
             line!(m, "}}");
         }
-        printed.dispatches.push(m.finish(LANES, rows.rows * per_row)?);
+        printed.dispatches.push(m.finish(lanes, rows.rows * per_row)?);
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ pub(super) const LARGE: Caps = Caps {
     immediates: true,
     cooperative: false,
     lanes: 1024,
+    workgroup: 256,
     workgroup_bytes: 48 << 10,
     buffers: 16,
     groups: 65_535,
@@ -245,6 +246,22 @@ fn an_adapter_with_little_computes_the_same() -> Result<()> {
         let table = wave(&[6, 40], 0.2, DType::F16, &device)?.variable()?;
         let loss = Tensor::embedding(&table, &ids)?.to_dtype(DType::F32)?.sqr()?.sum_all()?;
         compare("scatter_add", &grad(&loss, &[&table])?[0])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn workgroups_of_any_size_compute_the_same() -> Result<()> {
+    for workgroup in [32, 64, 512, 1024] {
+        let Ok(gpu) = crate::device::wgpu::Wgpu::open_with("wgpu", |caps| Caps { workgroup, ..caps }) else {
+            println!("no wgpu adapter: nothing was tested");
+            return Ok(());
+        };
+        let device = Device::with_backend(Arc::new(gpu));
+        let x = wave(&[70_001], 0.37, DType::F32, &device)?;
+        compare("map", &x.gelu()?.mul(&x)?)?;
+        compare("long sum", &x.sqr()?.sum_all()?)?;
+        compare("half map", &x.to_dtype(DType::F16)?.add(1.0)?)?;
     }
     Ok(())
 }

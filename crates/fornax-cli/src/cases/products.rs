@@ -1,0 +1,68 @@
+//! Matrix products: square ones, those of GPT-2's layers, and products of one row.
+
+use super::{Case, Prepared, Roof, case, randn_of};
+use fornax::{DType, Device, Result};
+
+/// (outputs, inputs) of GPT-2's layers.
+const LAYERS: [(usize, usize); 4] = [(768, 768), (3072, 768), (768, 3072), (50257, 768)];
+
+pub fn all() -> Vec<Case> {
+    let mut all = vec![
+        case("matmul_f32_512", |d| matmul([512; 3], DType::F32, d)),
+        case("matmul_f32_1024", |d| matmul([1024; 3], DType::F32, d)),
+        case("matmul_f32_2048", |d| matmul([2048; 3], DType::F32, d)),
+    ];
+    all.extend(LAYERS.map(|shape| layer("forward", shape, DType::F32)));
+    for dtype in [DType::F32, DType::F16] {
+        all.push(case(&format!("gemv_{dtype}_8192x4096"), move |d| matmul([1, 8192, 4096], dtype, d)));
+    }
+    all
+}
+
+pub fn gpu() -> Vec<Case> {
+    let mut all = vec![];
+    for dtype in [DType::F32, DType::F16] {
+        // The smaller one of f32 is among the cases of all devices.
+        for n in if dtype == DType::F32 { vec![4096] } else { vec![2048, 4096] } {
+            all.push(case(&format!("matmul_{dtype}_{n}"), move |d| matmul([n; 3], dtype, d)));
+        }
+        for shape in LAYERS {
+            for which in ["forward", "input", "weight"] {
+                if (dtype, which) != (DType::F32, "forward") {
+                    all.push(layer(which, shape, dtype));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn arithmetic(dtype: DType) -> Roof {
+    if dtype == DType::F16 { Roof::F16 } else { Roof::F32 }
+}
+
+/// `[m, n, k]`.
+fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepared> {
+    let operand = |shape: &[usize]| randn_of(shape, dtype, device);
+    let (x, y) = (operand(&[m, k])?, operand(&[k, n])?);
+    let bytes = dtype.size() as f64 * (m * k + k * n + m * n) as f64;
+    // A single row reads the matrix and writes next to nothing.
+    let roof = if m == 1 { Roof::Reading } else { Roof::Memory };
+    let call = Prepared::new(move || x.matmul(&y)?.eval());
+    Ok(call.needs(roof, bytes).needs(arithmetic(dtype), 2.0 * (m * n * k) as f64))
+}
+
+/// One of the three products of a linear layer of 512 rows: `[512, k] x [k, n]` and its gradients.
+fn layer(which: &'static str, (n, k): (usize, usize), dtype: DType) -> Case {
+    const ROWS: usize = 512;
+    case(&format!("linear_{which}_{dtype}_{ROWS}x{n}x{k}"), move |device| {
+        let operand = |shape: &[usize]| randn_of(shape, dtype, device);
+        let (x, w, g) = (operand(&[ROWS, k])?, operand(&[k, n])?, operand(&[ROWS, n])?);
+        let call: Box<dyn FnMut() -> Result<()>> = match which {
+            "forward" => Box::new(move || x.matmul(&w)?.eval()),
+            "input" => Box::new(move || g.matmul(&w.t()?)?.eval()),
+            _ => Box::new(move || x.t()?.matmul(&g)?.eval()),
+        };
+        Ok(Prepared::new(call).needs(arithmetic(dtype), 2.0 * (ROWS * n * k) as f64))
+    })
+}

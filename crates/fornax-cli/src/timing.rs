@@ -1,0 +1,106 @@
+//! How long a call takes: some calls to warm up, one to choose how many follow, then the median and how far they lie
+//! apart.
+
+use fornax::{Device, Error, Result, TimingMode};
+use std::time::Instant;
+
+/// Whose time is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// From the call to its end.
+    Wall,
+    /// What a GPU's timestamps say; the wall on the CPU. The call must launch something.
+    Device,
+}
+
+/// What calls took, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time {
+    pub median: f64,
+    /// From the tenth to the ninetieth of a hundred calls.
+    pub spread: f64,
+}
+
+impl Time {
+    /// Of at least one time.
+    fn of(mut times: Vec<f64>) -> Time {
+        times.sort_by(f64::total_cmp);
+        let at = |quantile: f64| times[((times.len() - 1) as f64 * quantile).round() as usize];
+        Time { median: times[times.len() / 2], spread: at(0.9) - at(0.1) }
+    }
+}
+
+/// Times a call; those that count may take about `budget` seconds together.
+pub fn time(
+    device: &Device,
+    clock: Clock,
+    budget: f64,
+    call: &mut dyn FnMut() -> Result<()>,
+) -> Result<Time> {
+    // A GPU's own clock says how long it worked; the wall's says what a user waits for.
+    let by_gpu = clock == Clock::Device && device.name() != "cpu";
+    let mut seconds = || -> Result<f64> {
+        // Between short calls a GPU would lower its clocks: the timed one follows three others at once.
+        for _ in 0..if by_gpu { 3 } else { 0 } {
+            call()?;
+        }
+        if by_gpu {
+            device.set_timing(TimingMode::Plans);
+        }
+        let before = device.stats().launches;
+        let start = Instant::now();
+        let done = call();
+        if !by_gpu {
+            done?;
+            device.synchronize()?;
+        } else {
+            device.set_timing(TimingMode::Off);
+            done?;
+        }
+        let wall = start.elapsed().as_secs_f64();
+        if clock == Clock::Device && device.stats().launches == before {
+            return Err(Error::Internal("what was to be timed launched nothing".into()));
+        }
+        if !by_gpu {
+            return Ok(wall);
+        }
+        let timings = device.take_timings();
+        let begin = timings.iter().map(|t| t.begin).fold(f64::INFINITY, f64::min);
+        let end = timings.iter().map(|t| t.end).fold(f64::NEG_INFINITY, f64::max);
+        Ok((end - begin).max(0.0))
+    };
+    // The first calls build plans and compile; a step's memory settles in the third.
+    for _ in 0..4 {
+        seconds()?;
+    }
+    let warm = Instant::now();
+    let mut one = seconds()?;
+    // A GPU's clocks take some tens of milliseconds to rise.
+    while by_gpu && warm.elapsed().as_millis() < 100 {
+        one = seconds()?;
+    }
+    let count = ((budget / one.max(1e-6)) as usize).clamp(3, if by_gpu { 100 } else { 300 });
+    Ok(Time::of((0..count).map(|_| seconds()).collect::<Result<_>>()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fornax::{DType, Tensor};
+
+    #[test]
+    fn the_middle_and_how_far_apart() {
+        let time = Time::of((0..=10).rev().map(f64::from).collect());
+        assert_eq!((time.median, time.spread), (5.0, 8.0));
+        assert_eq!(Time::of(vec![3.0]), Time { median: 3.0, spread: 0.0 });
+    }
+
+    #[test]
+    fn a_call_that_computes_nothing_is_not_timed() {
+        let device = Device::open("cpu").unwrap();
+        let x = Tensor::ones(&[8], DType::F32, &device).unwrap();
+        x.eval().unwrap();
+        assert!(time(&device, Clock::Device, 0.0, &mut || x.eval()).is_err());
+        assert!(time(&device, Clock::Device, 0.0, &mut || x.add(1.0)?.eval()).is_ok());
+    }
+}
