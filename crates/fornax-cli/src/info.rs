@@ -14,7 +14,7 @@ pub fn run(measure: bool) -> Result<(), Failure> {
     println!("machine  {} {}", std::env::consts::ARCH, std::env::consts::OS);
     println!("threads  {threads}");
     println!("simd     {}", simd().join(" "));
-    println!("\n{:8} {}", "cpu", "this processor");
+    println!("\ncpu      this processor");
     print_peaks("cpu", false, measure)?;
     for gpu in fornax::device::wgpu::adapters() {
         let caps = &gpu.caps;

@@ -16,6 +16,7 @@ fn scaled(value: f64, unit: &str) -> String {
 /// Three digits: 0.436, 4.36, 43.6, 436; no more than four behind the point.
 pub fn digits(value: f64) -> String {
     match value.abs() {
+        v if !v.is_finite() => "-".into(),
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
         v if v >= 1.0 => format!("{value:.2}"),
@@ -64,6 +65,7 @@ mod tests {
         assert_eq!(bytes_per_second(12.34e6), "12.3 MB/s");
         assert_eq!(seconds(2.04e-6), "2.04 µs");
         assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!((digits(0.1234), digits(f64::NAN)), ("0.123".into(), "-".into()));
         assert_eq!(ago(SystemTime::now() - Duration::from_secs(7300)), "2 hours ago");
         assert_eq!(ago(SystemTime::now() - Duration::from_secs(200_000)), "2 days ago");
     }

@@ -59,8 +59,15 @@ pub struct Peaks {
     pub when: SystemTime,
 }
 
+impl Peaks {
+    /// Bytes a second between memory and kernels, however they are mixed: the faster of copying and reading.
+    pub fn memory(&self) -> Measured {
+        if self.read.value > self.copy.value { self.read } else { self.copy }
+    }
+}
+
 impl Device {
-    /// What the device can do at most. Measured once, in about two seconds, and remembered on disk for this adapter,
+    /// What the device can do at most. Measured once, in a few seconds, and remembered on disk for this adapter,
     /// driver and version.
     pub fn peaks(&self) -> Result<Peaks> {
         match self.remembered_peaks() {

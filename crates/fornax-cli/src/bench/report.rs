@@ -86,6 +86,9 @@ pub fn print_notes(rows: &[Row]) {
     if rows.iter().any(|row| row.cacheable && row.bound.as_deref() == Some("memory")) {
         println!("* less than large caches hold: it can be faster than memory");
     }
+    if rows.iter().any(|row| !row.cacheable && row.of_peak.is_some_and(|part| part > 1.1)) {
+        println!("A case beat the measured peak: measure it again with `fornax info --measure`.");
+    }
 }
 
 /// Writes all rows as an array of objects.

@@ -59,13 +59,13 @@ fn map(n: usize, passes: usize, f: fn(&Tensor, &Tensor) -> Result<Tensor>, d: &D
 
 fn sum(n: usize, device: &Device) -> Result<Prepared> {
     let x = randn(&[n], device)?;
-    Ok(Prepared::new(move || x.sum_all()?.eval()).needs(Roof::Reading, 4.0 * n as f64))
+    Ok(Prepared::new(move || x.sum_all()?.eval()).floats(n))
 }
 
 fn reduction(f: fn(&Tensor) -> Result<Tensor>, device: &Device) -> Result<Prepared> {
     let x = randn(&[8192, 4096], device)?;
-    let bytes = 4.0 * x.numel() as f64;
-    Ok(Prepared::new(move || f(&x)?.eval()).needs(Roof::Reading, bytes))
+    let numel = x.numel();
+    Ok(Prepared::new(move || f(&x)?.eval()).floats(numel))
 }
 
 fn layer_norm_data(rows: usize, device: &Device) -> Result<[Tensor; 4]> {
@@ -104,8 +104,8 @@ fn softmax(shape: [usize; 2], device: &Device) -> Result<Prepared> {
 
 fn cross_entropy(rows: usize, device: &Device) -> Result<Prepared> {
     let (x, t) = (randn(&[rows, VOCABULARY], device)?, randint(VOCABULARY, &[rows], device)?);
-    let bytes = 4.0 * x.numel() as f64;
-    Ok(Prepared::new(move || x.cross_entropy(&t)?.eval()).needs(Roof::Reading, bytes))
+    let numel = x.numel();
+    Ok(Prepared::new(move || x.cross_entropy(&t)?.eval()).floats(numel))
 }
 
 fn cross_entropy_train(device: &Device) -> Result<Prepared> {

@@ -33,8 +33,6 @@ pub struct Prepared {
 pub enum Roof {
     /// Bytes that must be read and written.
     Memory,
-    /// Bytes that must be read, where next to nothing is written.
-    Reading,
     /// Operations of f32 values.
     F32,
     /// Operations of products of f16 matrices.
@@ -51,7 +49,7 @@ impl Roof {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Roof::Memory | Roof::Reading => "memory",
+            Roof::Memory => "memory",
             Roof::F32 | Roof::F16 => "arithmetic",
             Roof::Launch => "launch",
             Roof::Upload => "upload",
@@ -60,7 +58,7 @@ impl Roof {
     }
 
     pub fn is_bytes(self) -> bool {
-        matches!(self, Roof::Memory | Roof::Reading | Roof::Upload | Roof::ReadBack)
+        matches!(self, Roof::Memory | Roof::Upload | Roof::ReadBack)
     }
 
     pub fn is_operations(self) -> bool {
@@ -70,8 +68,7 @@ impl Roof {
     /// The least seconds that an amount can take.
     fn seconds(self, amount: f64, peaks: &Peaks) -> Option<f64> {
         let rate = match self {
-            Roof::Memory => peaks.copy,
-            Roof::Reading => peaks.read,
+            Roof::Memory => peaks.memory(),
             Roof::F32 => peaks.f32,
             Roof::F16 => peaks.cooperative.or(peaks.f16)?,
             Roof::Launch => return Some(amount * peaks.launch.value),
@@ -98,7 +95,7 @@ impl Prepared {
         self
     }
 
-    /// Reads and writes this many f32.
+    /// Reads or writes this many f32.
     fn floats(self, moved: usize) -> Prepared {
         self.needs(Roof::Memory, 4.0 * moved as f64)
     }
@@ -163,8 +160,8 @@ mod tests {
     fn peaks() -> Peaks {
         let some = |value| Measured { value, spread: 0.0 };
         Peaks {
-            copy: some(100.0),
-            read: some(200.0),
+            copy: some(80.0),
+            read: some(100.0),
             f32: some(1000.0),
             f16: None,
             cooperative: Some(some(4000.0)),
@@ -181,7 +178,7 @@ mod tests {
         assert_eq!(least(&[(Roof::Memory, 100.0), (Roof::F32, 500.0)]), Some((Roof::Memory, 1.0)));
         assert_eq!(least(&[(Roof::Memory, 100.0), (Roof::F32, 4000.0)]), Some((Roof::F32, 4.0)));
         assert_eq!(least(&[(Roof::Memory, 100.0), (Roof::F16, 4000.0)]), Some((Roof::F16, 1.0)));
-        assert_eq!(least(&[(Roof::Reading, 100.0)]), Some((Roof::Reading, 0.5)));
+        assert_eq!(least(&[(Roof::Upload, 100.0)]), Some((Roof::Upload, 10.0)));
         assert_eq!(least(&[(Roof::Launch, 3.0)]), Some((Roof::Launch, 1.5)));
         assert_eq!(least(&[]), None);
         let none = Peaks { cooperative: None, ..peaks() };

@@ -11,6 +11,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.5rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child { text-align: left; }
+svg { display: block; margin: 1rem 0; }
 .advice { border-left: 4px solid var(--bar); padding-left: .8rem; }
 svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 ";
@@ -52,7 +53,6 @@ fn table(found: &Findings) -> String {
 
 /// Bars from the left, each with its spread as a line across its end.
 fn chart(found: &Findings) -> String {
-    const LABELS: f64 = 240.0;
     const BARS: f64 = 520.0;
     const STEP: f64 = 26.0;
     let reach = |line: &Line| line.value.map_or(0.0, |value| value + line.spread / 2.0);
@@ -60,10 +60,13 @@ fn chart(found: &Findings) -> String {
     if most <= 0.0 {
         return String::new();
     }
-    let (width, height) = (LABELS + BARS + 90.0, STEP * found.lines.len() as f64 + 26.0);
+    // About as wide as letters of 13 pixels are.
+    let longest = found.lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0);
+    let labels = 7.4 * longest as f64 + 12.0;
+    let (width, height) = (labels + BARS + 90.0, STEP * found.lines.len() as f64 + 26.0);
     let mut out = format!(
         "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
-         style=\"max-width:100%;height:auto\">\n<text x=\"{LABELS}\" y=\"14\">{}</text>\n",
+         style=\"max-width:100%;height:auto\">\n<text x=\"{labels}\" y=\"14\">{}</text>\n",
         escaped(found.axis)
     );
     for (i, line) in found.lines.iter().enumerate() {
@@ -71,18 +74,18 @@ fn chart(found: &Findings) -> String {
         let (middle, baseline) = (y + 9.0, y + 14.0);
         let label = escaped(&line.label);
         let _ =
-            writeln!(out, "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\">{label}</text>", LABELS - 8.0);
+            writeln!(out, "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\">{label}</text>", labels - 8.0);
         let Some(value) = line.value else {
-            let _ = writeln!(out, "<text x=\"{LABELS}\" y=\"{baseline}\">-</text>");
+            let _ = writeln!(out, "<text x=\"{labels}\" y=\"{baseline}\">-</text>");
             continue;
         };
-        let at = |v: f64| LABELS + BARS * (v / most).clamp(0.0, 1.0);
+        let at = |v: f64| labels + BARS * (v / most).clamp(0.0, 1.0);
         let (end, low, high) = (at(value), at(value - line.spread / 2.0), at(value + line.spread / 2.0));
         let _ = writeln!(
             out,
-            "<rect x=\"{LABELS}\" y=\"{y}\" width=\"{:.1}\" height=\"18\" rx=\"2\" fill=\"var(--bar)\">\
+            "<rect x=\"{labels}\" y=\"{y}\" width=\"{:.1}\" height=\"18\" rx=\"2\" fill=\"var(--bar)\">\
              <title>{label}: {}</title></rect>",
-            end - LABELS,
+            end - labels,
             digits(value)
         );
         let _ = writeln!(

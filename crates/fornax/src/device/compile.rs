@@ -1,6 +1,6 @@
 //! From kernels to pipelines: equal kernels are compiled once as long as a plan holds them, those of one plan together.
 
-use super::{Device, Pipeline};
+use super::{Device, Pipeline, Ways};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, Port};
 use crate::schedule::Plan;
@@ -29,6 +29,19 @@ impl Device {
     /// ```
     pub fn prewarm(&self, plan: &Plan) -> Result<()> {
         self.compiled(plan).map(|_| ())
+    }
+
+    /// For every kernel of a plan that the device could compute in several ways: its label, and the ways with the
+    /// seconds that each takes now (none for one that could not be measured). The fastest are used from then on.
+    pub fn alternatives(&self, plan: &Plan) -> Result<Vec<(String, Ways)>> {
+        let mut found = vec![];
+        for kernel in plan.steps.iter().map(|step| &step.kernel) {
+            let ways = self.0.backend.alternatives(kernel)?;
+            if ways.len() > 1 {
+                found.push((kernel.label.clone(), ways));
+            }
+        }
+        Ok(found)
     }
 
     /// The pipelines of a plan's steps, compiled now if they were not yet.

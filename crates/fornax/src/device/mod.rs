@@ -25,7 +25,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A memory on a device. The device that made it knows what is behind it.
 pub trait Memory: Any + Send + Sync {}
@@ -80,6 +80,9 @@ impl Reading for Arrived {
     }
 }
 
+/// Ways of computing a kernel, with the seconds that each takes; none for one that could not be measured.
+pub type Ways = Vec<(String, Option<f64>)>;
+
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
     /// The name, as `FORNAX_DEVICE` would say it.
@@ -124,6 +127,13 @@ pub trait Backend: Send + Sync {
     }
     /// Waits until everything launched has finished.
     fn synchronize(&self) -> Result<()>;
+    /// The ways of computing a kernel that the device chooses from, with the seconds that each takes now (none for one
+    /// that could not be measured); the fastest is used from then on. Empty if there is no choice.
+    fn alternatives(&self, _kernel: &Kernel) -> Result<Ways> {
+        Ok(vec![])
+    }
+    /// How long the device may measure alternatives when a plan is compiled.
+    fn set_tuning(&self, _budget: Duration) {}
     /// What a driver was asked to do since the device was opened; nothing where there is none.
     fn counts(&self) -> Counts {
         Counts::default()
@@ -424,6 +434,12 @@ impl Device {
     /// would exceed it is refused before it runs.
     pub fn set_memory_budget(&self, bytes: Option<usize>) {
         self.0.settings.budget.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
+    }
+
+    /// How long the device may measure, when a plan with new matrix products is compiled, which of their forms is
+    /// fastest (2 s on GPUs); what it finds is remembered between runs. Zero measures nothing.
+    pub fn set_tuning(&self, budget: Duration) {
+        self.0.backend.set_tuning(budget);
     }
 
     /// Switches fusion off or on (on is the default). Off, every op is a kernel of its own: slow, but a

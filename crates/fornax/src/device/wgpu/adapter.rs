@@ -55,13 +55,6 @@ pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
-/// The hardware and its driver, in words that change when either does.
-pub(super) fn identity(adapter: &wgpu::Adapter) -> String {
-    let i = adapter.get_info();
-    let chip = format!("{:04x}:{:04x}", i.vendor, i.device);
-    format!("wgpu {:?}, {}, {chip}, {} {}", i.backend, i.name, i.driver, i.driver_info)
-}
-
 /// The adapter that a name means: "wgpu" (the best one), "wgpu:1" (by number), "wgpu:name" (part of its name).
 pub(super) fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
     let adapters = all(instance);
@@ -152,6 +145,11 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
         // No API tells the number of cores; a software adapter has few, a GPU up to a couple of hundred.
         parallel: if is_software(adapter) { 8 } else { 512 },
     }
+}
+
+/// How long the forms of new products may be measured when a plan is compiled. Software is too slow to be worth it.
+pub(super) fn tuning_budget(adapter: &wgpu::Adapter) -> std::time::Duration {
+    std::time::Duration::from_secs(if is_software(adapter) { 0 } else { 2 })
 }
 
 /// What `fornax info` shows of every adapter.

@@ -35,11 +35,7 @@ struct State {
 
 impl Kept {
     pub fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> Kept {
-        let wgpu::AdapterInfo { name, vendor, device: model, driver, driver_info, backend, .. } = info;
-        let key = format!(
-            "{backend:?} {name} {vendor:x}:{model:x} {driver} {driver_info} wgpu 30 fornax {}",
-            env!("CARGO_PKG_VERSION")
-        );
+        let key = key(info);
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
             return Kept { driver: None, key, state: Mutex::default() };
         }
@@ -101,6 +97,15 @@ impl Kept {
         }
         state.saving += start.elapsed();
     }
+}
+
+/// What is kept is good for one adapter, driver and version.
+pub(super) fn key(info: &wgpu::AdapterInfo) -> String {
+    let wgpu::AdapterInfo { name, vendor, device: model, driver, driver_info, backend, .. } = info;
+    format!(
+        "{backend:?} {name} {vendor:x}:{model:x} {driver} {driver_info} wgpu 30 fornax {}",
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 fn pack(texts: &[u64], blob: &[u8]) -> Vec<u8> {

@@ -9,6 +9,7 @@ mod pipeline;
 mod print;
 mod queue;
 mod read;
+mod tune;
 
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
@@ -25,6 +26,7 @@ use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// Waits for a future that the GPU's driver or a poll completes.
 fn wait<T>(future: impl Future<Output = T>) -> T {
@@ -38,7 +40,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A GPU behind wgpu.
 pub struct Wgpu {
     name: String,
-    /// The adapter and its driver.
+    /// The adapter, its driver and the version: what is remembered is true of these alone.
     adapter: String,
     device: wgpu::Device,
     queue: wgpu::Queue,
@@ -55,6 +57,7 @@ pub struct Wgpu {
     found: AtomicU64,
     /// Compiled pipelines between runs.
     kept: kept::Kept,
+    tuner: tune::Tuner,
     /// How launches are timed.
     clock: Clock,
 }
@@ -102,13 +105,12 @@ impl Wgpu {
         });
         let name = format!("wgpu:{number}");
         let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
-        let (mut caps, identity) = (adapter::caps(&adapter), adapter::identity(&adapter));
+        let (mut caps, identity) = (adapter::caps(&adapter), kept::key(&adapter.get_info()));
         if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {
             caps.workgroup = lanes;
         }
         Ok(Wgpu {
             name,
-            adapter: identity,
             caps: limit(caps),
             limits,
             reader,
@@ -118,6 +120,8 @@ impl Wgpu {
             submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
+            tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
+            adapter: identity,
             kept: kept::Kept::open(&device, &adapter.get_info()),
             clock: adapter::clock(features),
             device,
@@ -128,7 +132,7 @@ impl Wgpu {
     /// Lets devices that are opened later on this adapter use workgroups of that many lanes where kernels leave the
     /// choice; see [`Caps::workgroup`].
     pub fn remember_workgroup(&self, lanes: u32) {
-        crate::store::save("workgroup", &workgroup_key(&self.adapter), lanes.to_string().as_bytes());
+        crate::store::save("workgroup", &self.adapter, lanes.to_string().as_bytes());
     }
 
     /// Times launches with a coarser clock than the adapter has, as on those that have no better one.
@@ -154,12 +158,8 @@ impl Wgpu {
     }
 }
 
-fn workgroup_key(adapter: &str) -> String {
-    format!("{adapter}\nfornax {}", env!("CARGO_PKG_VERSION"))
-}
-
 fn remembered_workgroup(adapter: &str) -> Option<u32> {
-    let bytes = crate::store::load("workgroup", &workgroup_key(adapter))?;
+    let bytes = crate::store::load("workgroup", adapter)?;
     let lanes: u32 = std::str::from_utf8(&bytes).ok()?.parse().ok()?;
     (lanes.is_power_of_two() && (32..=1024).contains(&lanes)).then_some(lanes)
 }
@@ -198,11 +198,15 @@ impl Backend for Wgpu {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
-        Ok(Box::new(GpuPipeline::new(self, kernel)?))
+        Ok(Box::new(GpuPipeline::new(self, kernel, self.tuned(&[kernel])[0])?))
     }
 
     fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
-        let made = kernels.par_iter().map(|kernel| self.compile(kernel)).collect();
+        let forms = self.tuned(kernels);
+        let pipeline = |(kernel, form): (&&Kernel, &Option<print::Form>)| {
+            Ok(Box::new(GpuPipeline::new(self, kernel, *form)?) as Box<dyn Pipeline>)
+        };
+        let made = kernels.par_iter().zip(&forms).map(pipeline).collect();
         self.kept.settle();
         made
     }
@@ -217,6 +221,14 @@ impl Backend for Wgpu {
 
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         self.timed(batch, each)
+    }
+
+    fn alternatives(&self, kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+        self.all_forms(kernel)
+    }
+
+    fn set_tuning(&self, budget: Duration) {
+        self.tuner.set_budget(budget);
     }
 
     fn counts(&self) -> Counts {

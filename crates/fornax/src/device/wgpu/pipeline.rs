@@ -2,7 +2,7 @@
 //! variant for each way in which its reads and writes share memory, made when that way is first seen.
 
 use super::memory::GpuMemory;
-use super::print::{self, Binding};
+use super::print::{self, Binding, Form};
 use super::{Wgpu, lock, own, wait};
 use crate::device::{Launch, Pipeline};
 use crate::error::{Error, Result};
@@ -38,6 +38,8 @@ pub(super) struct Variant {
 
 pub(super) struct GpuPipeline {
     kernel: Kernel,
+    /// Of a product: how it is computed, if that was measured.
+    form: Option<Form>,
     variants: Mutex<Vec<Arc<Variant>>>,
 }
 
@@ -45,9 +47,9 @@ impl Pipeline for GpuPipeline {}
 
 impl GpuPipeline {
     /// Compiles the variant that a steady training step will ask for: everything that can be in place is.
-    pub fn new(gpu: &Wgpu, kernel: &Kernel) -> Result<GpuPipeline> {
-        let first = Variant::new(gpu, kernel, vec![true; kernel.in_place.len()])?;
-        Ok(GpuPipeline { kernel: kernel.clone(), variants: Mutex::new(vec![Arc::new(first)]) })
+    pub fn new(gpu: &Wgpu, kernel: &Kernel, form: Option<Form>) -> Result<GpuPipeline> {
+        let first = Variant::new(gpu, kernel, form, vec![true; kernel.in_place.len()])?;
+        Ok(GpuPipeline { kernel: kernel.clone(), form, variants: Mutex::new(vec![Arc::new(first)]) })
     }
 
     /// The variant for the memories of a launch.
@@ -64,7 +66,7 @@ impl GpuPipeline {
             return Ok(found.clone());
         }
         let _phase = span::enter(Phase::Compile);
-        let made = Arc::new(Variant::new(gpu, &self.kernel, aliased.to_vec())?);
+        let made = Arc::new(Variant::new(gpu, &self.kernel, self.form, aliased.to_vec())?);
         lock(&self.variants).push(made.clone());
         gpu.kept.settle();
         Ok(made)
@@ -72,8 +74,8 @@ impl GpuPipeline {
 }
 
 impl Variant {
-    fn new(gpu: &Wgpu, kernel: &Kernel, aliased: Vec<bool>) -> Result<Variant> {
-        let printed = print::print(kernel, &aliased, &gpu.caps)?;
+    fn new(gpu: &Wgpu, kernel: &Kernel, form: Option<Form>, aliased: Vec<bool>) -> Result<Variant> {
+        let printed = print::print(kernel, &aliased, form, &gpu.caps)?;
         let dispatches =
             printed.dispatches.into_iter().map(|d| Ready::new(gpu, kernel, d)).collect::<Result<Vec<_>>>()?;
         let scratch = printed.scratch.iter().map(|&bytes| {

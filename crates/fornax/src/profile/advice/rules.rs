@@ -107,7 +107,7 @@ pub(super) fn below_roof(evidence: &Evidence<'_>) -> Vec<Claim> {
         }
         let figure = match bound {
             Bound::Compute => roof.rate(kernel.arithmetic).zip(kernel.rate).map(|(p, r)| (rate(r), rate(p))),
-            _ => kernel.bandwidth.map(|b| (bandwidth(b), bandwidth(roof.copy))),
+            _ => kernel.bandwidth.map(|b| (bandwidth(b), bandwidth(roof.memory()))),
         };
         let Some((reached, peak)) = figure else { continue };
         let of_this = evidence.launches.iter().enumerate().filter(|(_, l)| l.kernel == index);

@@ -64,10 +64,11 @@ function roofline(box, profile, choose) {
     .filter((p) => p.x > 0 && p.y > 0 && Number.isFinite(p.x));
   const roof = profile.roof;
   const flats = roof ? [["f32", roof.f32], ["f16", roof.f16], ["cooperative f16", roof.cooperative]].filter(([, v]) => v) : [];
+  const memory = roof ? Math.max(roof.copy, roof.read) : null;
   if (!points.length) return void box.replaceChildren(el("p", { class: "note" }, "- (no kernel with operations was timed)"));
   const width = Math.max(300, box.clientWidth), height = Math.min(460, Math.max(300, width * 0.5));
   const left = 58, right = 14, top = 14, bottom = 42;
-  const xs = points.map((p) => p.x).concat(flats.map(([, v]) => (v / roof.copy) * 3));
+  const xs = points.map((p) => p.x).concat(flats.map(([, v]) => (v / memory) * 3));
   const ys = points.map((p) => p.y).concat(flats.map(([, v]) => v * 1.6));
   const around = (v) => [Math.log10(Math.min(...v)) - 0.35, Math.log10(Math.max(...v)) + 0.3];
   const [x0, x1] = around(xs), [y0, y1] = around(ys);
@@ -95,13 +96,13 @@ function roofline(box, profile, choose) {
       const at = [px(from) + 22, py(from * speed)], turn = (Math.atan2(py(to * speed) - py(from * speed), px(to) - px(from)) * 180) / Math.PI;
       svg.append(el("text", { class: "roof", x: at[0], y: at[1], transform: `rotate(${turn} ${px(from)} ${py(from * speed)}) translate(0 -6)` }, `${name} ${bandwidth(speed)}`));
     };
-    slope("copy", roof.copy, false);
-    slope("read", roof.read, true);
+    slope("memory", memory, false);
+    slope("the slower of copying and reading", Math.min(roof.copy, roof.read), true);
     let above = Infinity;
     for (const [name, value] of flats.sort((a, b) => b[1] - a[1])) {
       const y = py(value), crowded = above !== Infinity && y - above < 16;
-      svg.append(el("line", { class: "roof-line", x1: px(value / roof.copy), x2: width - right, y1: y, y2: y }));
-      const ridge = px(value / roof.copy);
+      svg.append(el("line", { class: "roof-line", x1: px(value / memory), x2: width - right, y1: y, y2: y }));
+      const ridge = px(value / memory);
       svg.append(el("text", { class: "roof", x: ridge + (crowded ? 22 : 4), y: crowded ? y + 15 : y - 6 }, `${name} ${rate(value)}`));
       above = crowded ? y + 21 : y;
     }

@@ -153,7 +153,7 @@ byId("filter").addEventListener("input", drawKernels);
 moduleTable();
 aliveTable();
 byId("roof-note").textContent = profile.roof
-  ? `A point a kernel, its area the time of all its launches, under the peaks measured on this device; a launch takes ${time(profile.roof.launch)}. Dashed: reading alone. Kernels without operations, which only copy, have no place here.`
+  ? `A point a kernel, its area the time of all its launches, under the peaks measured on this device; a launch takes ${time(profile.roof.launch)}. Dashed: the slower of copying and reading. Kernels without operations, which only copy, have no place here.`
   : "The device's peaks were not measured, so there are no ceilings.";
 byId("timeline-note").textContent = "The timed call. Drag over a stretch to zoom into it, double-click for the whole; Ctrl and the wheel, or + and - when focused, zoom too."
   + (profile.timeline.cut ? " Only the first 20000 launches and phases are shown." : "");

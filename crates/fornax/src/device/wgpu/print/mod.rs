@@ -22,6 +22,7 @@ mod sort;
 mod tests;
 mod tile;
 
+pub(crate) use matmul::{Form, candidates};
 pub(crate) use module::{Binding, Module};
 
 use crate::error::{Error, Result};
@@ -72,15 +73,19 @@ pub(crate) struct Printed {
     pub scratch: Vec<usize>,
 }
 
-/// Prints a kernel. `aliased[i]` says that pair i of `kernel.in_place` is one memory.
-pub(crate) fn print(kernel: &Kernel, aliased: &[bool], caps: &Caps) -> Result<Printed> {
+/// Prints a kernel. `aliased[i]` says that pair i of `kernel.in_place` is one memory; a product takes the form given, or
+/// the one that a rule says.
+pub(crate) fn print(kernel: &Kernel, aliased: &[bool], form: Option<Form>, caps: &Caps) -> Result<Printed> {
     check_limits(kernel, caps)?;
     let printer = Printer { kernel, aliased, caps };
     let mut printed = Printed::default();
     let out = &mut printed;
     match &kernel.body {
         Body::Loop(body) => printer.looped(body, out)?,
-        Body::MatMul(body) => matmul::print(&printer, body, matmul::choose(body, caps), out)?,
+        Body::MatMul(body) => {
+            let form = form.unwrap_or_else(|| matmul::choose(body, caps));
+            matmul::print(&printer, body, form, out)?
+        }
         Body::Attention(body) => attention::print(&printer, body, out)?,
         Body::AttentionGrad(body) => attention_grad::print(&printer, body, out)?,
         Body::ScatterAdd(body) => scatter::print(&printer, body, out)?,

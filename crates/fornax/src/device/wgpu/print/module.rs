@@ -31,8 +31,8 @@ struct Declared {
     /// Words of an array element: 1, 2 or 4.
     words: usize,
     atomic: bool,
-    /// Whether an element is four halves.
-    halves: bool,
+    /// The type of an element, where it is not words.
+    element: Option<&'static str>,
 }
 
 /// The text of one dispatch, as it grows.
@@ -108,7 +108,7 @@ impl<'a> Module<'a> {
                     Binding::Reported => "reported".into(),
                     Binding::Args => "args".into(),
                 };
-                self.declared.push(Declared { binding, name, words, atomic: false, halves: false });
+                self.declared.push(Declared { binding, name, words, atomic: false, element: None });
             }
         }
         self
@@ -124,10 +124,21 @@ impl<'a> Module<'a> {
 
     /// Declares a memory of halves that stay halves, four at a time; only [`Module::halves`] may read it.
     pub fn want_halves(&mut self, binding: Binding) {
-        self.want(binding, 2);
-        if let Some(d) = self.declared.iter_mut().find(|d| d.binding == binding) {
-            d.halves = true;
-        }
+        self.want_typed(binding, 2, "vec4<f16>");
+    }
+
+    /// Declares a memory of floats, for cooperative matrices, and gives its name.
+    pub fn want_floats(&mut self, binding: Binding) -> String {
+        self.want_typed(binding, 1, "f32")
+    }
+
+    fn want_typed(&mut self, binding: Binding, words: usize, element: &'static str) -> String {
+        self.want(binding, words);
+        let declared = self.declared.iter_mut().find(|d| d.binding == binding);
+        declared.map_or_else(String::new, |d| {
+            d.element = Some(element);
+            d.name.clone()
+        })
     }
 
     /// Names of type vec4<f16> for `count` elements from element address `at`, a multiple of four.
@@ -360,7 +371,7 @@ impl<'a> Module<'a> {
                     name: "args".into(),
                     words: 4,
                     atomic: false,
-                    halves: false,
+                    element: None,
                 });
             }
         }
@@ -375,11 +386,11 @@ impl<'a> Module<'a> {
                 }
                 _ => "storage, read_write",
             };
-            let element = match (d.atomic, d.words) {
-                _ if d.halves => "vec4<f16>".to_string(),
-                (true, _) => "atomic<u32>".to_string(),
-                (_, 1) => "u32".to_string(),
-                (_, n) => format!("vec{n}<u32>"),
+            let element = match (d.element, d.atomic, d.words) {
+                (Some(element), ..) => element.to_string(),
+                (_, true, _) => "atomic<u32>".to_string(),
+                (_, _, 1) => "u32".to_string(),
+                (_, _, n) => format!("vec{n}<u32>"),
             };
             let _ = writeln!(text, "@group(0) @binding({i}) var<{access}> {}: array<{element}>;", d.name);
             bindings.push(d.binding);

@@ -13,7 +13,7 @@ fn check(name: &str, caps: &Caps, targets: &[&Tensor]) -> Result<()> {
     let plan = crate::realize::plan(targets)?;
     let mut text = String::new();
     for step in &plan.steps {
-        let printed = print(&step.kernel, &vec![true; step.kernel.in_place.len()], caps)?;
+        let printed = print(&step.kernel, &vec![true; step.kernel.in_place.len()], None, caps)?;
         for dispatch in printed.dispatches {
             validate(&step.kernel.label, &dispatch.text, caps);
             text += &format!("// {}: {:?} workgroups\n{}\n", step.kernel.label, dispatch.grid, dispatch.text);
@@ -66,4 +66,34 @@ fn texts_stay_what_they_were() -> Result<()> {
         &Caps { cooperative: true, ..LARGE },
         &[&left.t()?.matmul(&right.t()?)?],
     )
+}
+
+#[test]
+fn every_form_of_a_product_is_valid() -> Result<()> {
+    let cooperative = Caps { cooperative: true, ..LARGE };
+    let little = Caps { f16: false, subgroup: None, lanes: 256, workgroup_bytes: 16 << 10, ..LARGE };
+    let mut forms = std::collections::BTreeSet::new();
+    for (m, n, k) in [(512, 768, 3072), (130, 77, 51), (4096, 4096, 4096), (33, 2304, 768), (96, 96, 40)] {
+        for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32] {
+            let bias = data(&[n], dtype)?;
+            for (left, right) in [
+                (data(&[m, k], dtype)?, data(&[k, n], dtype)?),
+                (data(&[k, m], dtype)?.t()?, data(&[n, k], dtype)?.t()?),
+            ] {
+                let plan = crate::realize::plan(&[&left.matmul(&right)?.add(&bias)?])?;
+                let kernel = &plan.steps[0].kernel;
+                let crate::kernel::Body::MatMul(body) = &kernel.body else { panic!("{kernel}") };
+                for caps in [&LARGE, &cooperative, &little] {
+                    for form in super::candidates(body, caps) {
+                        forms.insert(form.to_string());
+                        for dispatch in print(kernel, &[], Some(form), caps)?.dispatches {
+                            validate(&format!("{} as {form}", kernel.label), &dispatch.text, caps);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(forms.len() > 30, "{forms:?}");
+    Ok(())
 }

@@ -77,7 +77,7 @@ fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usi
         work: Work::default(),
     };
     for caps in adapters() {
-        let printed = print(&kernel, &vec![true; kernel.in_place.len()], &caps).unwrap();
+        let printed = print(&kernel, &vec![true; kernel.in_place.len()], None, &caps).unwrap();
         assert!(!printed.dispatches.is_empty(), "{what}");
         for dispatch in &printed.dispatches {
             let text = &dispatch.text;

@@ -1,7 +1,7 @@
 //! Products of halves on the hardware's matrix units: each subgroup owns a block of 16x16 matrices with f32 sums.
 //! The epilogue goes through workgroup memory, because WGSL shows no elements of a cooperative matrix.
 
-use super::super::module::line;
+use super::super::module::{Binding, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand};
 use super::{Place, Target, finish_tile};
@@ -23,18 +23,33 @@ impl Shape {
     pub fn lanes(&self) -> usize {
         self.down * self.across * SUBGROUP
     }
+
+    /// Workgroup memory, whichever way the operands lie.
+    pub fn fits(&self, caps: &super::super::Caps) -> bool {
+        let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
+        let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
+        let bytes = (rows + columns) * 2 + self.down * self.across * 16 * ROW_C * 4;
+        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+    }
 }
 
 /// From large to small, as measured on an NVIDIA H200: large blocks a subgroup win until registers spill, many small
 /// tiles where the output is small.
-pub(super) const SHAPES: [Shape; 2] = [
+pub(super) const SHAPES: [Shape; 7] = [
     Shape { rows: 128, columns: 256, depth: 32, down: 2, across: 4 },
+    Shape { rows: 128, columns: 128, depth: 32, down: 2, across: 2 },
+    Shape { rows: 64, columns: 96, depth: 64, down: 2, across: 2 },
+    Shape { rows: 64, columns: 64, depth: 128, down: 2, across: 2 },
     Shape { rows: 64, columns: 64, depth: 64, down: 2, across: 2 },
+    Shape { rows: 64, columns: 64, depth: 32, down: 1, across: 2 },
+    Shape { rows: 32, columns: 64, depth: 64, down: 1, across: 2 },
 ];
 
 /// Halves of padding after each row in workgroup memory, against bank conflicts.
 const PAD: usize = 8;
 const SUBGROUP: usize = 32;
+/// Floats from row to row of the matrix that the epilogue works on, padded for the same reason.
+const ROW_C: usize = 16 + 4;
 
 /// Prints the product; `parts` workgroups share the sum over k.
 pub(super) fn print(
@@ -48,18 +63,26 @@ pub(super) fn print(
     let lanes = s.lanes();
     let a = Operand::new(&mut m, &body.left, true, s.rows, s.depth, lanes, "f16");
     let b = Operand::new(&mut m, &body.right, false, s.columns, s.depth, lanes, "f16");
-    target.declare(&mut m, body, 4);
     let row_halves = |o: &Operand| PAD + if o.along == Along::Inner { o.depth } else { o.tile };
     let size = |o: &Operand| row_halves(o) * if o.along == Along::Inner { o.tile } else { o.depth } / 4;
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));
     let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
     let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
-    // The epilogue takes two matrices of each block at a time: little workgroup memory, whole segments of rows.
-    let strip = 2.min(mats_n);
-    let row_c = strip * 16 + 4;
+    // The epilogue takes a matrix of each block at a time; more would cost registers. Sums that are not finished yet
+    // need none, if the tiles cover the product exactly.
+    let exact = body.m.is_multiple_of(s.rows) && body.n.is_multiple_of(s.columns);
+    let direct = match target {
+        Target::Scratch(n) if exact => Some(m.want_floats(Binding::Scratch(n))),
+        _ => None,
+    };
+    if direct.is_none() {
+        target.declare(&mut m, body, 4);
+    }
     let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
     let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
-    let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * row_c);
+    if direct.is_none() {
+        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * ROW_C);
+    }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
     line!(m, "let subgroup = lane / {SUBGROUP}u;");
     line!(m, "let block_row = (subgroup / {}u) * {block_rows}u;", s.across);
@@ -125,20 +148,30 @@ pub(super) fn print(
         line!(m, "}}");
     }
     line!(m, "}}");
-    let quads = strip * 4;
-    line!(m, "let own_c = subgroup * {}u;", 16 * row_c);
-    for i in 0..mats_m {
-        for first in (0..mats_n).step_by(strip) {
-            line!(m, "workgroupBarrier();");
-            for j in 0..strip {
-                line!(m, "coopStoreT(c{i}_{}, &tile_c[own_c + {}u], {row_c}u);", first + j, j * 16);
+    if let Some(name) = direct {
+        let index = if place.batch.is_empty() { "0u".into() } else { format!("at / {}u", place.tiles) };
+        let batches: usize = body.batch.iter().product();
+        line!(m, "let row = (part * {batches}u + {index}) * {}u + row0 + block_row;", body.m);
+        line!(m, "let first = row * {0}u + column0 + block_column;", body.n);
+        for i in 0..mats_m {
+            for j in 0..mats_n {
+                let at = i * 16 * body.n + j * 16;
+                line!(m, "coopStoreT(c{i}_{j}, &{name}[first + {at}u], {}u);", body.n);
             }
+        }
+        return m.finish(lanes as u32, place.groups);
+    }
+    line!(m, "let own_c = subgroup * {}u;", 16 * ROW_C);
+    for i in 0..mats_m {
+        for j in 0..mats_n {
             line!(m, "workgroupBarrier();");
-            line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
-            line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
-            line!(m, "let column = column0 + block_column + {}u + (q % {quads}u) * 4u;", first * 16);
-            line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
-            let product = (0..4).map(|j| format!("tile_c[first + {j}u]")).collect();
+            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c], {ROW_C}u);");
+            line!(m, "workgroupBarrier();");
+            line!(m, "for (var q = lane % {SUBGROUP}u; q < 64u; q += {SUBGROUP}u) {{");
+            line!(m, "let row = row0 + block_row + {}u + q / 4u;", i * 16);
+            line!(m, "let column = column0 + block_column + {}u + (q % 4u) * 4u;", j * 16);
+            line!(m, "let first = own_c + (q / 4u) * {ROW_C}u + (q % 4u) * 4u;");
+            let product = (0..4).map(|z| format!("tile_c[first + {z}u]")).collect();
             finish_tile(&mut m, body, &target, &place, "row", "column", product);
             line!(m, "}}");
         }

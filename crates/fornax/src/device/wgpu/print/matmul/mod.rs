@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Binary, Reduce};
 use crate::kernel::{Inst, Instr, Level, Load, Loop, MatMul, Matrix, Port, Segment, Source, Store, Val};
 use crate::view::View;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 pub(crate) use tile::Tile;
 
 /// How a product is computed.
@@ -29,9 +29,30 @@ pub(crate) enum Form {
     Cooperative(cooperative::Shape, usize),
 }
 
-const LARGE: Tile = Tile { rows: 128, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 };
-const MEDIUM: Tile = Tile { rows: 64, columns: 64, depth: 16, lane_rows: 8, lane_columns: 4 };
-const SMALL: Tile = Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 };
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Form::Loop => write!(f, "loop"),
+            Form::Tile(t, parts) => {
+                let Tile { rows, columns, depth, lane_rows, lane_columns } = t;
+                write!(f, "tile {rows}x{columns}x{depth} lane {lane_rows}x{lane_columns} parts {parts}")
+            }
+            Form::Cooperative(s, parts) => {
+                let cooperative::Shape { rows, columns, depth, down, across } = s;
+                write!(f, "cooperative {rows}x{columns}x{depth} subgroups {down}x{across} parts {parts}")
+            }
+        }
+    }
+}
+
+/// From large to small, as measured on an NVIDIA H200.
+const TILES: [Tile; 5] = [
+    Tile { rows: 128, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 },
+    Tile { rows: 64, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 },
+    Tile { rows: 64, columns: 64, depth: 8, lane_rows: 8, lane_columns: 4 },
+    Tile { rows: 32, columns: 64, depth: 16, lane_rows: 4, lane_columns: 4 },
+    Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 },
+];
 
 /// The form that a product takes without measurements.
 pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
@@ -40,40 +61,56 @@ pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
 
 /// Forms worth measuring for a product, the most promising one first.
 pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
-    let batch: usize = body.batch.iter().product();
     if body.m <= 4 || body.n <= 4 || body.k <= 4 {
         return vec![Form::Loop];
     }
-    let tiles = |rows: usize, columns: usize| batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
-    // As many parts as keep the device busy, each with enough of the sum to be worth it. Wide workgroups, and those
-    // of cooperative matrices with their many registers, fill it sooner.
-    let parts = |tiles: usize, depth: usize, lanes: usize| {
-        let wanted = caps.parallel as usize * 128 / lanes;
-        let most = (wanted / tiles.max(1)).min(body.k / (depth * 6)).clamp(1, 16);
-        1 << most.ilog2()
-    };
-    let mut out = vec![];
+    let mut found: Vec<Candidate> = vec![];
     if caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16 {
-        for shape in cooperative::SHAPES {
-            let lanes = 2 * shape.lanes();
-            out.push(Form::Cooperative(shape, parts(tiles(shape.rows, shape.columns), shape.depth, lanes)));
+        for shape in cooperative::SHAPES.into_iter().filter(|s| s.fits(caps)) {
+            let sizes = [shape.rows, shape.columns, shape.depth];
+            // Workgroups of cooperative matrices, with their many registers, fill the device sooner.
+            let form = |parts| Form::Cooperative(shape, parts);
+            found.extend(Candidate::all(body, caps, sizes, 2 * shape.lanes(), 2, form));
         }
     } else {
-        for tile in [LARGE, MEDIUM, SMALL] {
-            if tile.fits(caps) {
-                out.push(Form::Tile(tile, parts(tiles(tile.rows, tile.columns), tile.depth, tile.lanes())));
-            }
+        for tile in TILES.into_iter().filter(|t| t.fits(caps)) {
+            let sizes = [tile.rows, tile.columns, tile.depth];
+            found.extend(Candidate::all(body, caps, sizes, tile.lanes(), 4, |parts| Form::Tile(tile, parts)));
         }
     }
-    // The largest tile of which there are enough; splitting the sum makes up for a few that are missing.
-    let enough = caps.parallel as usize / 5;
-    let idle = |f: &Form| match *f {
-        Form::Tile(t, p) => (enough / (tiles(t.rows, t.columns) * p.min(4))).min(4),
-        Form::Cooperative(s, p) => (enough / (tiles(s.rows, s.columns) * p.min(2))).min(4),
-        Form::Loop => 0,
-    };
-    out.sort_by_key(idle);
-    if out.is_empty() { vec![Form::Loop] } else { out }
+    found.sort_by_key(|c| (c.step, c.idle));
+    if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|c| c.form).collect() }
+}
+
+struct Candidate {
+    form: Form,
+    /// How much of the device would have nothing to do, in quarters.
+    idle: usize,
+    /// Steps away from the number of parts that the rule says.
+    step: usize,
+}
+
+impl Candidate {
+    /// A tile with as many parts as keep the device busy, each with enough of the sum to be worth it; and with half
+    /// and twice as many. Up to `made_up` parts make up for tiles that are missing.
+    fn all(
+        body: &MatMul,
+        caps: &Caps,
+        [rows, columns, depth]: [usize; 3],
+        lanes: usize,
+        made_up: usize,
+        form: impl Fn(usize) -> Form,
+    ) -> Vec<Candidate> {
+        let batch: usize = body.batch.iter().product();
+        let tiles = batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
+        let wanted = caps.parallel as usize * 128 / lanes;
+        let most = (body.k / (depth * 4)).clamp(1, 16);
+        let parts = 1 << (wanted / tiles.max(1)).clamp(1, most).ilog2();
+        let idle = (caps.parallel as usize / 5 / (tiles * parts.min(made_up))).min(4);
+        let near = [(parts, 0), (parts * 2, 1), (parts / 2, 1)];
+        let possible = near.into_iter().filter(|&(p, _)| p >= 1 && p <= most);
+        possible.map(|(p, step)| Candidate { form: form(p), idle, step }).collect()
+    }
 }
 
 /// Prints a product in a form.

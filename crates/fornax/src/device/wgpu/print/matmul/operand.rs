@@ -68,12 +68,11 @@ impl Operand {
                 && (along == Along::Outer || view.shape[i].is_multiple_of(chunk))
                 && (tile * depth).is_multiple_of(chunk * lanes)
         };
-        // Eight halves make the 16 bytes of four floats.
-        let wide = if scalar == "f16" && stored.size() == 2 { 8 } else { 4 };
-        let candidates = [(Along::Inner, wide), (Along::Outer, wide), (Along::Inner, 4), (Along::Outer, 4)];
-        let found = candidates.into_iter().find(|&(along, chunk)| fits(along, chunk));
+        // Four elements at a time, also of halves: consecutive lanes then touch consecutive words.
+        const CHUNK: usize = 4;
+        let found = [Along::Inner, Along::Outer].into_iter().find(|&along| fits(along, CHUNK));
         let contiguous = if view.strides[i] == 1 { Along::Inner } else { Along::Outer };
-        let (along, chunk) = found.unwrap_or((contiguous, 4));
+        let (along, chunk) = (found.unwrap_or(contiguous), CHUNK);
         let vector = found.is_some();
         let halves = vector && scalar == "f16" && stored == DType::F16 && uses(m, matrix.read) == 1;
         match halves {

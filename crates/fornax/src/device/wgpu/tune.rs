@@ -1,0 +1,352 @@
+//! Tuning: which form of a product is fastest here. When a plan with new products is compiled, the candidates of each
+//! class of sizes are compiled together, checked against the form that a rule would choose, and timed, all within a
+//! budget; the fastest is used, and remembered on disk. A class that has been measured is never measured again.
+
+use super::memory::GpuMemory;
+use super::pipeline::GpuPipeline;
+use super::print::{Form, candidates};
+use super::{Wgpu, lock};
+use crate::device::{Launch, Memory};
+use crate::dtype::{DType, Scalar};
+use crate::error::{Error, Result};
+use crate::kernel::{Body, Kernel, MatMul, Port};
+use crate::store;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const KIND: &str = "tuning";
+/// Products with fewer operations end too soon for a choice to matter.
+const WORTH: usize = 50_000_000;
+/// How long a candidate runs in one measurement, in seconds.
+const RUN: f64 = 0.5e-3;
+
+/// What has been measured, by class of sizes.
+pub(super) struct Tuner {
+    /// Names the adapter, the driver and the version.
+    key: String,
+    /// How long the candidates of one plan may take; none are measured if it is zero.
+    budget: Mutex<Duration>,
+    known: Mutex<FxHashMap<String, String>>,
+    /// Held while candidates are timed.
+    measuring: Mutex<()>,
+}
+
+impl Tuner {
+    pub fn open(key: &str, budget: Duration) -> Tuner {
+        let stored = store::load(KIND, key).and_then(|bytes| String::from_utf8(bytes).ok());
+        Tuner {
+            key: key.into(),
+            budget: Mutex::new(budget),
+            known: Mutex::new(stored.as_deref().map(parse).unwrap_or_default()),
+            measuring: Mutex::default(),
+        }
+    }
+
+    pub fn set_budget(&self, budget: Duration) {
+        *lock(&self.budget) = budget;
+    }
+
+    /// The form measured for a class, if it is still one of the candidates.
+    fn recall(&self, class: &str, candidates: &[Form]) -> Option<Form> {
+        let known = lock(&self.known);
+        let name = known.get(class)?;
+        candidates.iter().copied().find(|form| form.to_string() == *name)
+    }
+
+    /// Adds what was found to what other processes may have found meanwhile.
+    fn remember(&self, found: &[(String, Form)]) {
+        let mut known = lock(&self.known);
+        if let Some(stored) = store::load(KIND, &self.key).and_then(|bytes| String::from_utf8(bytes).ok()) {
+            for (class, form) in parse(&stored) {
+                known.entry(class).or_insert(form);
+            }
+        }
+        known.extend(found.iter().map(|(class, form)| (class.clone(), form.to_string())));
+        let mut lines: Vec<String> =
+            known.iter().map(|(class, form)| format!("{class} = {form}\n")).collect();
+        lines.sort();
+        store::save(KIND, &self.key, lines.concat().as_bytes());
+    }
+}
+
+fn parse(text: &str) -> FxHashMap<String, String> {
+    let pair = |line: &str| line.split_once(" = ").map(|(class, form)| (class.into(), form.into()));
+    text.lines().filter_map(pair).collect()
+}
+
+/// Products of one class take the same form: sizes rounded up to quarters of an octave, dtypes, and which way the
+/// operands lie.
+fn class(body: &MatMul, reads: &[Port]) -> String {
+    let round = |n: usize| {
+        let shift = n.max(1).ilog2().saturating_sub(2);
+        n.div_ceil(1 << shift) << shift
+    };
+    let side = |matrix: &crate::kernel::Matrix| {
+        let rank = matrix.view.strides.len();
+        let way = if matrix.view.strides[rank - 1] == 1 { "rows" } else { "columns" };
+        format!("{} of {} {way}", matrix.dtype, reads[matrix.read].dtype)
+    };
+    let batch: usize = body.batch.iter().product();
+    let [b, m, n, k] = [batch, body.m, body.n, body.k].map(round);
+    format!("{b}x{m}x{n}x{k}, {}, {}", side(&body.left), side(&body.right))
+}
+
+/// A product to be measured, for all of its class.
+struct Subject<'a> {
+    class: String,
+    kernel: &'a Kernel,
+    forms: Vec<Form>,
+}
+
+/// A form, and the seconds that it takes if there was time to measure it and it computes what it should.
+struct Measured {
+    form: Form,
+    seconds: Option<f64>,
+}
+
+impl Wgpu {
+    /// The forms that the products among the kernels should take, measuring those that are new.
+    pub(super) fn tuned(&self, kernels: &[&Kernel]) -> Vec<Option<Form>> {
+        let budget = *lock(&self.tuner.budget);
+        let mut subjects: Vec<Subject<'_>> = vec![];
+        let mut answers: Vec<(Option<Form>, Option<usize>)> = vec![];
+        for &kernel in kernels {
+            let Body::MatMul(body) = &kernel.body else {
+                answers.push((None, None));
+                continue;
+            };
+            let (class, forms) = (class(body, &kernel.reads), candidates(body, &self.caps));
+            let work = 2 * body.batch.iter().product::<usize>() * body.m * body.n * body.k;
+            let recalled = self.tuner.recall(&class, &forms);
+            if recalled.is_some() || forms.len() == 1 || work < WORTH || budget.is_zero() {
+                answers.push((recalled, None));
+                continue;
+            }
+            let at = subjects.iter().position(|s| s.class == class).unwrap_or_else(|| {
+                subjects.push(Subject { class, kernel, forms });
+                subjects.len() - 1
+            });
+            answers.push((None, Some(at)));
+        }
+        if subjects.is_empty() {
+            return answers.into_iter().map(|(form, _)| form).collect();
+        }
+        let best = self.sweep(&subjects, budget);
+        let pairs = subjects.iter().zip(&best);
+        let found: Vec<(String, Form)> =
+            pairs.filter_map(|(s, best)| best.map(|form| (s.class.clone(), form))).collect();
+        self.tuner.remember(&found);
+        answers.into_iter().map(|(form, at)| form.or_else(|| at.and_then(|at| best[at]))).collect()
+    }
+
+    /// The fastest form of each product that could be compiled and measured within the budget.
+    fn sweep(&self, subjects: &[Subject<'_>], budget: Duration) -> Vec<Option<Form>> {
+        let start = Instant::now();
+        // The most promising forms of all subjects first, so that none goes without.
+        let mut tasks: Vec<(usize, usize)> = subjects
+            .iter()
+            .enumerate()
+            .flat_map(|(at, subject)| (0..subject.forms.len()).map(move |rank| (rank, at)))
+            .collect();
+        tasks.sort_unstable();
+        let compiled: Vec<(usize, Form, GpuPipeline)> = tasks
+            .par_iter()
+            .with_max_len(1)
+            .filter(|(rank, _)| *rank == 0 || start.elapsed() < budget.mul_f64(0.6))
+            .filter_map(|&(rank, at)| {
+                let form = subjects[at].forms[rank];
+                let pipeline = GpuPipeline::new(self, subjects[at].kernel, Some(form)).ok()?;
+                Some((at, form, pipeline))
+            })
+            .collect();
+        let deadline = start + budget;
+        let fastest = |(at, subject): (usize, &Subject<'_>)| {
+            let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
+            let measured = self.measure(subject.kernel, &own.collect::<Vec<_>>(), deadline).ok()?;
+            let timed = measured.iter().filter_map(|m| m.seconds.map(|s| (s, m.form)));
+            timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, form)| form)
+        };
+        subjects.iter().enumerate().map(fastest).collect()
+    }
+
+    /// Every form of a product with the seconds that it takes; the fastest is remembered.
+    pub(super) fn all_forms(&self, kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+        let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
+        let forms = candidates(body, &self.caps);
+        let compiled: Vec<(Form, GpuPipeline)> = forms
+            .par_iter()
+            .map(|&form| Ok((form, GpuPipeline::new(self, kernel, Some(form))?)))
+            .collect::<Result<_>>()?;
+        let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
+        let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10))?;
+        let timed = measured.iter().filter_map(|m| m.seconds.map(|s| (s, m.form)));
+        if let Some((_, form)) = timed.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            self.tuner.remember(&[(class(body, &kernel.reads), form)]);
+        }
+        Ok(measured.into_iter().map(|m| (m.form.to_string(), m.seconds)).collect())
+    }
+
+    /// Runs forms of one kernel on made-up operands. The first is taken to be right; one that computes something else
+    /// has no time.
+    fn measure(
+        &self,
+        kernel: &Kernel,
+        forms: &[(Form, &GpuPipeline)],
+        deadline: Instant,
+    ) -> Result<Vec<Measured>> {
+        let _alone = lock(&self.tuner.measuring);
+        let memory = |port: &Port| {
+            let bytes = port.len * port.dtype.size();
+            let full = || Error::OutOfMemory { device: self.name.clone(), requested: bytes, live: 0 };
+            self.new_memory(bytes).ok_or_else(full)
+        };
+        let reads: Vec<GpuMemory> = kernel.reads.iter().map(memory).collect::<Result<_>>()?;
+        let own: Vec<GpuMemory> = kernel.writes.iter().map(memory).collect::<Result<_>>()?;
+        // A write that may take the place of a read does, as it will in a training step.
+        let taken = |w: usize| kernel.in_place.iter().find(|pair| pair.0 == w).map(|pair| &reads[pair.1]);
+        let writes: Vec<&GpuMemory> = (0..own.len()).map(|w| taken(w).unwrap_or(&own[w])).collect();
+        let seconds = |pipeline: &GpuPipeline, times: usize| -> Result<f64> {
+            let batch: Vec<Launch<'_>> =
+                (0..times).map(|_| launch(kernel, pipeline, &reads, &writes)).collect();
+            let spans = self.timed(&batch, false)?;
+            Ok(spans.first().map_or(f64::INFINITY, |(begin, end)| end - begin) / times as f64)
+        };
+        let mut right: Option<Vec<Vec<f32>>> = None;
+        let mut measured: Vec<Measured> = vec![];
+        for &(form, pipeline) in forms {
+            for (port, memory) in kernel.reads.iter().zip(&reads) {
+                self.fill(port.dtype, memory);
+            }
+            self.encode(&[launch(kernel, pipeline, &reads, &writes)], None)?;
+            let ports = kernel.writes.iter().zip(&writes);
+            let samples =
+                ports.map(|(port, memory)| self.sample(port, memory)).collect::<Result<Vec<_>>>()?;
+            let right = right.get_or_insert_with(|| samples.clone());
+            let pairs = kernel.writes.iter().zip(right.iter().zip(&samples));
+            let agree = pairs.into_iter().all(|(port, (x, y))| agree(port.dtype, x, y));
+            let late = measured.iter().any(|m| m.seconds.is_some()) && Instant::now() > deadline;
+            let once = if agree && !late { Some(seconds(pipeline, 1)?) } else { None };
+            measured.push(Measured { form, seconds: once });
+        }
+        // A second look at those that came near the first, in longer runs.
+        let best = measured.iter().filter_map(|m| m.seconds).fold(f64::INFINITY, f64::min);
+        for _ in 0..2 {
+            for (m, (_, pipeline)) in measured.iter_mut().zip(forms) {
+                if let Some(before) = m.seconds.filter(|&s| s <= 1.5 * best)
+                    && Instant::now() < deadline
+                {
+                    let times = (RUN / before.max(1e-6)).ceil().clamp(1.0, 100.0) as usize;
+                    m.seconds = Some(before.min(seconds(pipeline, times)?));
+                }
+            }
+        }
+        Ok(measured)
+    }
+
+    /// The first and the last elements of a memory.
+    fn sample(&self, port: &Port, memory: &GpuMemory) -> Result<Vec<f32>> {
+        const MOST: u64 = 1 << 18;
+        let bytes = ((port.len * port.dtype.size()) as u64).next_multiple_of(4);
+        let part = bytes.min(MOST);
+        let both = self.new_memory(2 * part as usize).ok_or_else(|| Error::OutOfMemory {
+            device: self.name.clone(),
+            requested: 2 * part as usize,
+            live: 0,
+        })?;
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(&memory.buffer, 0, &both.buffer, 0, part);
+        encoder.copy_buffer_to_buffer(&memory.buffer, bytes - part, &both.buffer, part, part);
+        self.submit(encoder);
+        self.read(&both, 2 * part as usize)?.take(|bytes| match port.dtype {
+            DType::F16 => {
+                bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
+            }
+            DType::BF16 => {
+                bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
+            }
+            DType::F32 => {
+                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+            }
+            _ => bytes.iter().map(|&b| b as f32).collect(),
+        })
+    }
+
+    /// Fills a memory of floats with numbers from -0.5 to 0.5; others stay zero.
+    fn fill(&self, dtype: DType, memory: &GpuMemory) {
+        let word = match dtype {
+            DType::F32 => "bitcast<u32>(x)",
+            DType::F16 => "pack2x16float(vec2<f32>(x, y))",
+            DType::BF16 => "(bitcast<u32>(x) & 0xffff0000u) | (bitcast<u32>(y) >> 16u)",
+            _ => return,
+        };
+        let text = FILL.replace("WORD", word);
+        let source = wgpu::ShaderSource::Wgsl(text.into());
+        let module =
+            self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some("fill"), source });
+        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("fill"),
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: self.kept.driver.as_ref(),
+        });
+        let entry = wgpu::BindGroupEntry { binding: 0, resource: memory.buffer.as_entire_binding() };
+        let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[entry],
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.dispatch_workgroups(1024, 1, 1);
+        drop(pass);
+        self.submit(encoder);
+    }
+}
+
+fn launch<'a>(
+    kernel: &'a Kernel,
+    pipeline: &'a GpuPipeline,
+    reads: &'a [GpuMemory],
+    writes: &[&'a GpuMemory],
+) -> Launch<'a> {
+    Launch {
+        kernel,
+        pipeline,
+        reads: reads.iter().map(|m| m as &dyn Memory).collect(),
+        writes: writes.iter().map(|&m| m as &dyn Memory).collect(),
+        args: kernel.args.iter().map(|_| Scalar::Int(0)).collect(),
+    }
+}
+
+/// Whether two samples differ by no more than the order of a sum explains. What is no number in both is equal.
+fn agree(dtype: DType, right: &[f32], other: &[f32]) -> bool {
+    let share = match dtype {
+        DType::F32 => 1e-4,
+        DType::F16 => 4e-3,
+        DType::BF16 => 2e-2,
+        _ => 0.0,
+    };
+    let largest = right.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
+    let near = |(x, y): (&f32, &f32)| x == y || (x - y).abs() <= share * largest || x.is_nan() && y.is_nan();
+    right.len() == other.len() && right.iter().zip(other).all(near)
+}
+
+const FILL: &str = "
+@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  for (var i = id.x; i < arrayLength(&words); i += 262144u) {
+    var h = i * 747796405u + 2891336453u;
+    h = ((h >> ((h >> 28u) + 4u)) ^ h) * 277803737u;
+    h = (h >> 22u) ^ h;
+    let x = f32(h & 0xffffu) / 65536.0 - 0.5;
+    let y = f32(h >> 16u) / 65536.0 - 0.5;
+    words[i] = WORD;
+  }
+}";
