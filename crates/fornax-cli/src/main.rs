@@ -1,5 +1,6 @@
-//! The `fornax` command: `generate` continues texts, `bench` times the engine, `info` tells what it runs on. Wrong
-//! usage exits with code 2, failures and regressions with 1.
+//! The `fornax` command: `train` trains a model, `generate` continues texts with it, `bench` times the engine, `profile`
+//! tells where the time goes, `sweep` settles arguments, `info` tells what it runs on. Wrong usage exits with code 2,
+//! failures and regressions with 1.
 
 mod bench;
 mod cases;
@@ -27,16 +28,10 @@ enum Command {
     Generate(generate::Arguments),
     /// Times a fixed set of cases, tells how far each is from what the device can do, and compares runs
     Bench(bench::Options),
-    /// Times every kernel of one benchmark case
-    Profile {
-        /// The case, as `fornax bench` names it
-        case: String,
-        /// Where to run
-        #[arg(long, default_value = "cpu")]
-        device: String,
-    },
     /// Trains a GPT-2
     Train(Box<train::arguments::TrainArguments>),
+    /// Tells where the time and the memory of a workload go, and what to fix first
+    Profile(profile::Request),
     /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
     Sweep(sweep::Options),
     /// Tells the version, the devices, and what each was measured to do at most
@@ -68,8 +63,8 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
-        Command::Profile { case, device } => profile::run(&device, &case),
         Command::Train(arguments) => train::train(&arguments),
+        Command::Profile(request) => profile::run(&request),
         Command::Sweep(options) => sweep::run(&options),
         Command::Info { measure } => info::run(measure),
     };

@@ -1,72 +1,117 @@
-//! `fornax profile`: where the time of a benchmark case goes, kernel by kernel.
+//! `fornax profile`: where the time and the memory of a workload go, and what to fix first.
 
 use crate::Failure;
-use crate::cases::{self, Prepared};
-use fornax::{Device, TimingMode};
-use std::collections::BTreeMap;
-use std::time::Instant;
+use crate::cases;
+use fornax::profile::{Options, Profile, profile_with};
+use fornax::{Device, Error, Result};
+use std::path::{Path, PathBuf};
 
-/// What all launches of one label took.
-#[derive(Default)]
-struct Total {
-    count: usize,
-    seconds: f64,
-    bytes: f64,
-    operations: f64,
+/// What is profiled and what becomes of it.
+#[derive(clap::Args)]
+pub struct Request {
+    /// `train`, or a case as `fornax bench` names it
+    #[arg(required_unless_present = "compare")]
+    workload: Option<String>,
+    /// Where to run
+    #[arg(long, default_value = "cpu")]
+    device: String,
+    /// How many calls are measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    runs: u16,
+    /// How many rows each table has
+    #[arg(long, value_name = "N", default_value_t = 24)]
+    rows: usize,
+    /// Write a page with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write a trace for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write everything that was measured
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show what changed between two files of --json
+    #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"])]
+    #[arg(conflicts_with_all = ["workload", "html", "trace", "json"])]
+    compare: Option<Vec<PathBuf>>,
 }
 
-/// Times every launch of one call of a case and prints the kernels, the slowest first.
-pub fn run(device: &str, name: &str) -> Result<(), Failure> {
-    let device = Device::open(device)?;
-    let Some(case) = cases::all().into_iter().chain(cases::gpu()).find(|case| case.name == name) else {
-        let names: Vec<String> = cases::all().into_iter().chain(cases::gpu()).map(|case| case.name).collect();
-        return Err(Failure::Usage(format!("there is no case {name:?}; there are: {}", names.join(", "))));
-    };
+/// One call of a workload: a training step, a token, a benchmark's expression.
+type Call = Box<dyn FnMut() -> Result<()>>;
+
+/// A workload by name, and how its call is prepared.
+type Workload = (&'static str, fn(&Device) -> Result<Call>);
+
+/// Workloads with names of their own; every benchmark case is one too.
+const WORKLOADS: &[Workload] = &[("train", train)];
+
+/// A training step of a distilgpt2-sized model.
+fn train(device: &Device) -> Result<Call> {
+    let name = if device.name() == "cpu" { "distilgpt2_train_B1_T128" } else { "distilgpt2_train_B1_T512" };
+    benchmark(name, device)?.ok_or_else(|| Error::Internal(format!("there is no case {name}")))
+}
+
+/// A call of a benchmark case; `None` if there is no such case.
+fn benchmark(name: &str, device: &Device) -> Result<Option<Call>> {
+    let case = cases::all().into_iter().chain(cases::gpu()).find(|case| case.name == name);
+    case.map(|case| (case.prepare)(device).map(|prepared| prepared.call)).transpose()
+}
+
+fn prepare(name: &str, device: &Device) -> std::result::Result<Call, Failure> {
+    if let Some((_, workload)) = WORKLOADS.iter().find(|(known, _)| *known == name) {
+        return Ok(workload(device)?);
+    }
+    benchmark(name, device)?.ok_or_else(|| {
+        let named = WORKLOADS.iter().map(|(name, _)| name.to_string());
+        let cases = cases::all().into_iter().chain(cases::gpu()).map(|case| case.name);
+        let all: Vec<String> = named.chain(cases).collect();
+        Failure::Usage(format!("there is no workload {name:?}; there are: {}", all.join(", ")))
+    })
+}
+
+/// Profiles a workload, prints the profile and writes it where it was asked for; or compares two.
+pub fn run(request: &Request) -> std::result::Result<(), Failure> {
+    if let Some([before, after]) = request.compare.as_deref() {
+        return compare(before, after);
+    }
+    let name = request.workload.as_deref().unwrap_or_default();
+    let device = Device::open(&request.device)?;
+    let files = [&request.html, &request.trace, &request.json];
+    for path in files.into_iter().flatten() {
+        // Better to hear now than after minutes that the file cannot be written.
+        write(path, "").map_err(|error| Failure::Usage(error.to_string()))?;
+    }
     fornax::manual_seed(0);
-    let Prepared { mut call, .. } = (case.prepare)(&device)?;
-    let mut wall = f64::INFINITY;
-    let mut recorded = f64::INFINITY;
-    for _ in 0..8 {
-        let start = Instant::now();
-        call()?;
-        recorded = recorded.min(start.elapsed().as_secs_f64());
-        device.synchronize()?;
-        wall = wall.min(start.elapsed().as_secs_f64());
-    }
-    device.set_timing(TimingMode::Launches);
-    call()?;
-    device.take_timings();
-    call()?;
-    let timings = device.take_timings();
-    let mut totals: BTreeMap<&str, Total> = BTreeMap::new();
-    for timing in &timings {
-        let total = totals.entry(&timing.label).or_default();
-        total.count += 1;
-        total.seconds += timing.end - timing.begin;
-        total.bytes += (timing.work.bytes_read + timing.work.bytes_written) as f64;
-        total.operations += timing.work.ops as f64;
-    }
-    let busy: f64 = totals.values().map(|t| t.seconds).sum();
-    println!(
-        "{name} on {device}: {:.3} ms a call, {:.3} ms until it returns, {} launches, {:.3} ms in kernels",
-        wall * 1e3,
-        recorded * 1e3,
-        timings.len(),
-        busy * 1e3
-    );
-    println!("{:64} {:>5} {:>9} {:>6} {:>8} {:>9}", "kernel", "count", "ms", "%", "GB/s", "GFLOP/s");
-    let mut rows: Vec<(&str, Total)> = totals.into_iter().collect();
-    rows.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
-    for (label, total) in rows.iter().take(40) {
-        println!(
-            "{:64} {:>5} {:>9.4} {:>6.1} {:>8.0} {:>9.0}",
-            label.chars().take(64).collect::<String>(),
-            total.count,
-            total.seconds * 1e3,
-            total.seconds / busy * 100.0,
-            total.bytes / total.seconds / 1e9,
-            total.operations / total.seconds / 1e9
-        );
+    let mut call = prepare(name, &device)?;
+    let options = Options { name: name.into(), runs: request.runs.into(), ..Options::default() };
+    let profile = profile_with(&device, &options, &mut call)?;
+    print!("{}", profile.text(request.rows));
+    let [html, trace, json] = files;
+    for (path, text) in [
+        (html, Profile::to_html as fn(&Profile) -> Result<String>),
+        (trace, Profile::to_trace),
+        (json, Profile::to_json),
+    ] {
+        if let Some(path) = path {
+            write(path, &text(&profile)?)?;
+            println!("written: {}", path.display());
+        }
     }
     Ok(())
+}
+
+/// Prints what changed from one profile to another.
+fn compare(before: &Path, after: &Path) -> std::result::Result<(), Failure> {
+    let read = |path: &Path| -> std::result::Result<Profile, Failure> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Failure::Usage(Error::Io { path: name.clone(), source }.to_string()))?;
+        Profile::from_json(&text, &name).map_err(|error| Failure::Usage(error.to_string()))
+    };
+    print!("{}", read(before)?.compare(&read(after)?));
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).map_err(|source| Error::Io { path: path.display().to_string(), source })
 }

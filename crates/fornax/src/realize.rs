@@ -1,10 +1,11 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Memory, Timing, TimingMode};
+use crate::device::{Buffer, Device, Launch, Memory, Ran, TimingMode};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Place, Plan, Request, schedule};
+use crate::span::{self, Phase};
 use crate::tensor::Tensor;
 use crate::verify;
 use std::sync::Arc;
@@ -48,10 +49,13 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
     if targets.iter().all(|target| target.is_ready()) {
         return Ok(());
     }
+    let lookup = span::enter(Phase::Lookup);
     let (lazy, asked, offers) = ask(targets, donations)?;
     let handles = if donations.is_empty() { vec![] } else { asked.handles() };
     let plan = find_or_build(&device, &asked, &offers)?;
+    drop(lookup);
 
+    let _phase = span::enter(Phase::Encode);
     let mut free = vec![false; asked.inputs.len()];
     for (_, input, old) in &offers {
         // Nobody else may hold the tensor, nor another tensor its memory.
@@ -134,6 +138,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         device.0.counters.plans_reused.fetch_add(1, Relaxed);
         return Ok(plan);
     }
+    let _phase = span::enter(Phase::Schedule);
     let form = asked.graph();
     let donations: Vec<(usize, usize)> = offers.iter().map(|(output, input, _)| (*output, *input)).collect();
     let mut plan = schedule(&Request {
@@ -156,7 +161,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
 /// Compiles what is new, gives every place its memory and runs the kernels.
 fn launch(
     device: &Device,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     inputs: &[&Arc<Buffer>],
     scalars: &[Scalar],
     free: &[bool],
@@ -197,7 +202,8 @@ fn launch(
     if device.0.settings.verify.load(Relaxed) {
         verify::launch(device, plan, &batch, scalars)?;
     } else {
-        run(device, &batch)?;
+        let memories = || inputs.iter().copied().chain(&outputs).chain(&slots).map(|b| b.id()).collect();
+        run(device, plan, &batch, memories)?;
     }
     device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
@@ -212,21 +218,26 @@ fn first<'a, T>(slice: &mut &'a [T], count: usize) -> &'a [T] {
     first
 }
 
-/// Launches, measuring if the device was told to.
-fn run(device: &Device, batch: &[Launch<'_>]) -> Result<()> {
-    let mode = *device.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if mode == TimingMode::Off {
-        return device.0.backend.launch(batch);
+/// Launches; measures and keeps what ran if the device was told to.
+fn run(
+    device: &Device,
+    plan: &Arc<Plan>,
+    batch: &[Launch<'_>],
+    memories: impl FnOnce() -> Vec<usize>,
+) -> Result<()> {
+    let mode = device.timing();
+    let recording = device.0.settings.recording.load(Relaxed);
+    let times = match mode {
+        TimingMode::Off => {
+            device.0.backend.launch(batch)?;
+            vec![]
+        }
+        _ => device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?,
+    };
+    if recording || mode != TimingMode::Off {
+        let memories = if recording { memories() } else { vec![] };
+        device.ran().push(Ran { plan: plan.clone(), times, done: std::time::Instant::now(), memories });
     }
-    let times = device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?;
-    let timings = batch.iter().zip(times).map(|(launch, (begin, end))| Timing {
-        label: launch.kernel.label.clone(),
-        scope: launch.kernel.scope.clone(),
-        work: launch.kernel.work,
-        begin,
-        end,
-    });
-    device.0.timings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(timings);
     Ok(())
 }
 

@@ -1,13 +1,16 @@
-//! Module paths: which part of a model made a node. Autograd gives a gradient the scope of its forward node,
-//! so plans and profiles can say "h.3/attn" for both.
+//! Module paths: which part of a model made a node. Autograd gives a gradient the scope of its forward node, marked
+//! as backward, so plans and profiles can say "h.3/attn" for both and tell them apart.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
-/// An interned path such as "h.3/attn"; the root is empty.
+/// An interned path such as "h.3/attn", and whether autograd recorded what is in it; the root is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Scope(u32);
+
+/// Set in scopes of gradients; the other bits number the path.
+const BACKWARD: u32 = 1 << 31;
 
 struct Names {
     paths: Vec<String>,
@@ -34,7 +37,17 @@ impl Scope {
 
     /// The path in words.
     pub fn path(self) -> String {
-        names().paths[self.0 as usize].clone()
+        names().paths[(self.0 & !BACKWARD) as usize].clone()
+    }
+
+    /// The same path, for gradients.
+    pub fn backward(self) -> Scope {
+        Scope(self.0 | BACKWARD)
+    }
+
+    /// Whether autograd recorded what is in it.
+    pub fn is_backward(self) -> bool {
+        self.0 & BACKWARD != 0
     }
 
     /// Runs `f` with this scope in force.
@@ -50,6 +63,14 @@ impl Scope {
     }
 }
 
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = self.path();
+        f.write_str(if path.is_empty() { "-" } else { &path })?;
+        f.write_str(if self.is_backward() { " (backward)" } else { "" })
+    }
+}
+
 /// Runs `f` with `name` added to the module path of every op it records.
 ///
 /// ```
@@ -59,7 +80,8 @@ impl Scope {
 /// # Ok::<(), Error>(())
 /// ```
 pub fn scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
-    let parent = Scope::current().path();
+    let outer = Scope::current();
+    let parent = outer.path();
     let path = if parent.is_empty() { name.to_string() } else { format!("{parent}/{name}") };
     let id = {
         let mut names = names();
@@ -73,5 +95,5 @@ pub fn scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
             }
         }
     };
-    Scope(id).enter(f)
+    Scope(id | outer.0 & BACKWARD).enter(f)
 }

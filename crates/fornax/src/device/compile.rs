@@ -4,6 +4,7 @@ use super::{Device, Pipeline, Ways};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, Port};
 use crate::schedule::Plan;
+use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
@@ -78,6 +79,7 @@ impl Device {
         }
         if !missing.is_empty() {
             let new: Vec<&Kernel> = missing.iter().map(|&i| kernels[i]).collect();
+            let _phase = span::enter(Phase::Compile);
             let made = self.0.backend.compile_all(&new)?;
             self.0.counters.kernels_compiled.fetch_add(made.len() as u64, Ordering::Relaxed);
             let mut pipelines = lock();

@@ -11,18 +11,20 @@ pub mod wgpu;
 
 pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
+pub(crate) use pool::{PoolEvent, Recorded};
 
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::plan_cache::PlanCache;
+use crate::schedule::Plan;
 use pool::Pool;
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A memory on a device. The device that made it knows what is behind it.
 pub trait Memory: Any + Send + Sync {}
@@ -42,6 +44,12 @@ pub struct Launch<'a> {
     pub writes: &'a [&'a dyn Memory],
     /// One number for each of `kernel.args`.
     pub args: &'a [Scalar],
+}
+
+/// Seconds of the host's clock since it was first asked for.
+pub(crate) fn host_seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
 }
 
 /// Bytes on their way from a device to the host.
@@ -99,16 +107,19 @@ pub trait Backend: Send + Sync {
     }
     /// Runs kernels in order, or as if in order.
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
+    /// What [`Backend::launch_timed`] measures with.
+    fn clock(&self) -> Clock {
+        Clock::Host
+    }
     /// Runs kernels in order, waits for them, and says when each began and ended, in seconds of a clock of the
     /// device. With `each` off only the first beginning and the last end are measured, and given for all.
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
-        static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
-        let (now, mut times) = (|| START.elapsed().as_secs_f64(), Vec::with_capacity(batch.len()));
+        let mut times = Vec::with_capacity(batch.len());
         for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
-            let begin = now();
+            let begin = host_seconds();
             self.launch(part)?;
             self.synchronize()?;
-            let end = now();
+            let end = host_seconds();
             times.extend(part.iter().map(|_| (begin, end)));
         }
         Ok(times)
@@ -187,6 +198,8 @@ pub struct Timing {
     pub label: String,
     /// The module path that caused it.
     pub scope: String,
+    /// Whether it belongs to the gradients.
+    pub backward: bool,
     /// What it had to do.
     pub work: crate::kernel::Work,
     /// Seconds of the device's clock; only differences mean something.
@@ -206,11 +219,50 @@ pub enum TimingMode {
     Launches,
 }
 
+/// Whose clock says when launches run, and how closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The host's, around every launch: the CPU runs them itself.
+    Host,
+    /// The GPU's, around every launch.
+    Timestamps,
+    /// The GPU's, with every launch in a pass of its own: passes are all that this adapter can time.
+    Passes,
+    /// The host's, around one submit a launch, because the adapter has no timestamps. Each time includes handing the
+    /// launch to the driver and hearing that it ended.
+    Submits,
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clock::Host => "the host's clock",
+            Clock::Timestamps => "timestamps of the GPU",
+            Clock::Passes => "timestamps of the GPU, a pass for every launch",
+            Clock::Submits => "the host's clock around a submit for every launch, which each time includes: the adapter has no timestamps",
+        })
+    }
+}
+
+/// A plan that ran while somebody measured or recorded.
+pub(crate) struct Ran {
+    pub plan: Arc<Plan>,
+    /// Beginning and end of every launch; empty where nothing was timed.
+    pub times: Vec<(f64, f64)>,
+    /// When the call that ran it returned.
+    pub done: Instant,
+    /// The memories of its inputs, outputs and slots, as [`Buffer::id`] names them; empty unless recording.
+    pub memories: Vec<usize>,
+}
+
 pub(crate) struct Settings {
     pub timing: Mutex<TimingMode>,
     pub fusion: AtomicBool,
     pub plan_reuse: AtomicBool,
     pub verify: AtomicBool,
+    /// Whether plans that run are kept for a profile.
+    pub recording: AtomicBool,
     /// Bytes; `usize::MAX` for none.
     pub budget: AtomicUsize,
 }
@@ -240,7 +292,7 @@ pub(crate) struct Inner {
     pipelines: compile::Pipelines,
     pub settings: Settings,
     pub counters: Counters,
-    pub timings: Mutex<Vec<Timing>>,
+    ran: Mutex<Vec<Ran>>,
     pub peaks: Mutex<Option<crate::peaks::Peaks>>,
 }
 
@@ -327,13 +379,14 @@ impl Device {
             backend,
             plans: Mutex::new(PlanCache::new(256)),
             pipelines: Default::default(),
-            timings: Mutex::default(),
+            ran: Mutex::default(),
             peaks: Mutex::default(),
             settings: Settings {
                 timing: Mutex::new(TimingMode::Off),
                 fusion: true.into(),
                 plan_reuse: true.into(),
                 verify: false.into(),
+                recording: false.into(),
                 budget: usize::MAX.into(),
             },
             counters: Counters::default(),
@@ -411,9 +464,35 @@ impl Device {
         *self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = mode;
     }
 
+    /// What is measured now.
+    pub(crate) fn timing(&self) -> TimingMode {
+        *self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// What was measured since the last call, in the order of the launches.
     pub fn take_timings(&self) -> Vec<Timing> {
-        std::mem::take(&mut *self.0.timings.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+        let mut timings = vec![];
+        for ran in std::mem::take(&mut *self.ran()) {
+            timings.extend(ran.plan.steps.iter().zip(ran.times).map(|(step, (begin, end))| Timing {
+                label: step.kernel.label.clone(),
+                scope: step.kernel.scope.path(),
+                backward: step.kernel.scope.is_backward(),
+                work: step.kernel.work,
+                begin,
+                end,
+            }));
+        }
+        timings
+    }
+
+    /// Whose clock [`Device::set_timing`] measures with.
+    pub fn clock(&self) -> Clock {
+        self.0.backend.clock()
+    }
+
+    /// What ran since somebody measures or records.
+    pub(crate) fn ran(&self) -> MutexGuard<'_, Vec<Ran>> {
+        self.0.ran.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Keeps at most this many plans; the least recently used goes first. The default is 256.

@@ -3,8 +3,10 @@
 
 use super::{Backend, Memory};
 use crate::error::{Error, Result};
+use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
 
 /// What the pool has done, in allocations and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,10 +31,44 @@ pub struct PoolStats {
     pub pooled_bytes: u64,
 }
 
+/// A memory that left the pool or came back to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PoolEvent {
+    pub at: Instant,
+    /// Which memory; see [`Buffer::id`].
+    pub id: usize,
+    /// A size class.
+    pub bytes: usize,
+    pub taken: bool,
+}
+
+/// What the pool did while somebody watched.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// Bytes in use when the watching began.
+    pub before: u64,
+    /// In the order in which they happened.
+    pub events: Vec<PoolEvent>,
+}
+
 #[derive(Default)]
 struct State {
     free: FxHashMap<usize, Vec<Arc<dyn Memory>>>,
     stats: PoolStats,
+    recorded: Option<Recorded>,
+}
+
+impl State {
+    fn note(&mut self, memory: &Arc<dyn Memory>, bytes: usize, taken: bool) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.events.push(PoolEvent { at: Instant::now(), id: id(memory), bytes, taken });
+        }
+    }
+}
+
+/// Names a memory as long as it lives: its address.
+fn id(memory: &Arc<dyn Memory>) -> usize {
+    Arc::as_ptr(memory).cast::<()>() as usize
 }
 
 pub(crate) struct Pool {
@@ -83,15 +119,22 @@ impl Pool {
             }
             stats.live_bytes += class as u64;
             stats.peak_bytes = stats.peak_bytes.max(stats.live_bytes);
+            if let Some(memory) = &pooled {
+                state.note(memory, class, true);
+            }
             pooled
         };
         let memory = match pooled {
             Some(memory) => Some(memory),
-            None => pool.backend.allocate(class).or_else(|| {
-                // What waits in other size classes may be the room that is missing.
-                pool.trim();
-                pool.backend.allocate(class)
-            }),
+            None => {
+                let _phase = span::enter(Phase::Allocate);
+                let fresh = pool.backend.allocate(class).or_else(|| {
+                    // What waits in other size classes may be the room that is missing.
+                    pool.trim();
+                    pool.backend.allocate(class)
+                });
+                fresh.inspect(|memory| pool.state().note(memory, class, true))
+            }
         };
         match memory {
             Some(memory) => Ok(Arc::new(Buffer { memory: Some(memory), class, pool: pool.clone() })),
@@ -110,6 +153,13 @@ impl Pool {
         state.stats.pooled_bytes = 0;
         drop(state);
         drop(free);
+    }
+
+    /// Begins to watch, or ends and gives what was seen.
+    pub fn record(&self, on: bool) -> Option<Recorded> {
+        let mut state = self.state();
+        let before = state.stats.live_bytes;
+        std::mem::replace(&mut state.recorded, on.then(|| Recorded { before, events: vec![] }))
     }
 
     pub fn stats(&self) -> PoolStats {
@@ -133,6 +183,11 @@ impl Buffer {
         self.memory.as_deref().expect("memory leaves a buffer only when it is dropped")
     }
 
+    /// Names the memory as long as it lives.
+    pub(crate) fn id(&self) -> usize {
+        self.memory.as_ref().map_or(0, id)
+    }
+
     /// Its size in bytes, a size class.
     pub fn bytes(&self) -> usize {
         self.class
@@ -145,6 +200,7 @@ impl Drop for Buffer {
             let mut state = self.pool.state();
             state.stats.live_bytes -= self.class as u64;
             state.stats.pooled_bytes += self.class as u64;
+            state.note(&memory, self.class, false);
             state.free.entry(self.class).or_default().push(memory);
         }
     }

@@ -166,7 +166,7 @@ fn walk(
     pending.insert(root.id(), (root.clone(), smallvec![raw::cast(seed, root.dtype())]));
     let mut recompute = Recompute::default();
     while let Some((id, (tensor, parts))) = pending.pop_last() {
-        tensor.0.scope.enter(|| -> Result<()> {
+        tensor.0.scope.backward().enter(|| -> Result<()> {
             let gradient = combine(parts);
             let expr = if stop.contains(&id) { None } else { history(&tensor) };
             found(&tensor, &gradient, expr.is_none());
@@ -610,6 +610,8 @@ mod tests {
         let y = crate::scope("h.0", || x.exp())?;
         let gradient = &grad(&y.sum_all()?, &[&x])?[0];
         assert_eq!(gradient.0.scope.path(), "h.0");
+        assert!(gradient.0.scope.is_backward() && !y.0.scope.is_backward());
+        assert_eq!(gradient.0.scope.to_string(), "h.0 (backward)");
         Ok(())
     }
 }

@@ -53,7 +53,7 @@ impl Recompute {
         for (tensor, expr) in inside {
             let op = expr.op.clone();
             let src = expr.src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
-            let copy = tensor.0.scope.enter(|| again(&tensor, Expr { op, src }));
+            let copy = tensor.0.scope.backward().enter(|| again(&tensor, Expr { op, src }));
             self.copies.insert((region, tensor.id()), copy);
         }
         self.copies[&(region, tensor.id())].clone()

@@ -35,6 +35,7 @@
 
 use crate::dtype::DType;
 use crate::graph::{AttentionSpec, Binary, Random, Reduce, Unary};
+use crate::scope::Scope;
 use crate::view::{Dims, View};
 use std::fmt;
 
@@ -342,8 +343,8 @@ pub struct Work {
 pub struct Kernel {
     /// What is inside, for people: `matmul_add_gelu f32 512x3072x768`.
     pub label: String,
-    /// The module path that caused it ("h.3/attn").
-    pub scope: String,
+    /// The module path that caused it ("h.3/attn"), forward or backward.
+    pub scope: Scope,
     /// What it does.
     pub body: Body,
     /// Memories it reads.

@@ -55,7 +55,7 @@ pub(super) fn lower(graph: &Graph, edges: &Edges, group: &Group) -> Result<Lower
     after.dedup();
     let kernel = Kernel {
         label: label(graph, group, &body),
-        scope: graph.scope(group.nodes[0]).path(),
+        scope: graph.scope(group.nodes[0]),
         work: Work { bytes_read: bytes(&reads), bytes_written: bytes(&writes), ops: operations(&body) },
         body,
         reads,

@@ -168,7 +168,7 @@ impl fmt::Display for Plan {
         for (i, step) in self.steps.iter().enumerate() {
             let work = step.kernel.work;
             let moved = work.bytes_read + work.bytes_written;
-            let scope = if step.kernel.scope.is_empty() { "-" } else { &step.kernel.scope };
+            let scope = step.kernel.scope;
             writeln!(
                 f,
                 "{i:4}  {:<56} {:>10} {:>10.3} MFLOP  {scope}  {} <- {}",

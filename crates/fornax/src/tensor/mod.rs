@@ -33,6 +33,7 @@ use crate::dtype::{DType, Element, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::Op;
 use crate::scope::Scope;
+use crate::span::{self, Phase};
 use crate::view::{Dims, numel};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
@@ -347,6 +348,7 @@ impl Tensor {
             });
         }
         let buffer = device.allocate(bytes.len())?;
+        let _phase = span::copying(Phase::Upload, bytes.len());
         device.0.backend.upload(buffer.memory(), bytes)?;
         Ok(Tensor::ready(buffer, shape, dtype, device))
     }

@@ -4,6 +4,7 @@ use super::Tensor;
 use crate::device::{Device, Reading};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
+use crate::span::{self, Phase};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -32,7 +33,9 @@ impl<V> Pending<V> {
 
     fn take(&mut self) -> Result<V> {
         let given = || Error::Argument { op: "Pending", detail: "the value was given already".into() };
+        let mut phase = span::enter(Phase::ReadBack);
         let bytes = self.reading.take().ok_or_else(given)?.wait()?;
+        phase.copied(bytes.len());
         Ok((self.decode)(&bytes))
     }
 }
@@ -62,6 +65,7 @@ impl Tensor {
         self.eval()?;
         let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
         let mut bytes = vec![0; self.numel() * self.dtype().size()];
+        let _phase = span::copying(Phase::ReadBack, bytes.len());
         self.device().0.backend.download(buffer.memory(), &mut bytes)?;
         Ok(bytes)
     }

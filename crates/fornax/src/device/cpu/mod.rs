@@ -45,9 +45,10 @@ mod tests;
 mod threads;
 mod tile;
 
-use super::{Backend, Launch, Memory, Pipeline};
+use super::{Backend, Launch, Memory, Pipeline, host_seconds};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel};
+use crate::span::{self, Phase};
 use attention::Flash;
 use attention_grad::FlashGrad;
 use exec::Context;
@@ -195,17 +196,22 @@ impl Backend for Cpu {
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
-        // Waking the threads takes longer than a small kernel.
-        let small = |launch: &Launch<'_>| match (launch.pipeline as &dyn Any).downcast_ref() {
-            Some(Compiled::Loop(fused)) => fused.is_small(),
-            Some(Compiled::MatMul(product)) => product.is_small(),
-            _ => false,
+        awake(batch, || batch.iter().try_for_each(run))
+    }
+
+    /// The threads are woken once, as without measuring.
+    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        let timed = |launch: &Launch<'_>| -> Result<(f64, f64)> {
+            let begin = host_seconds();
+            run(launch)?;
+            Ok((begin, host_seconds()))
         };
-        if batch.iter().all(small) {
-            batch.iter().try_for_each(run)
-        } else {
-            threads::among(|| batch.iter().try_for_each(run))
+        if each {
+            return awake(batch, || batch.iter().map(timed).collect());
         }
+        let begin = host_seconds();
+        self.launch(batch)?;
+        Ok(vec![(begin, host_seconds()); batch.len()])
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -225,6 +231,17 @@ enum Compiled {
 }
 
 impl Pipeline for Compiled {}
+
+/// Runs a batch among the threads, unless all of it is so small that waking them would take longer.
+fn awake<R: Send>(batch: &[Launch<'_>], f: impl FnOnce() -> R + Send) -> R {
+    let _phase = span::enter(Phase::Wait);
+    let small = |launch: &Launch<'_>| match (launch.pipeline as &dyn Any).downcast_ref() {
+        Some(Compiled::Loop(fused)) => fused.is_small(),
+        Some(Compiled::MatMul(product)) => product.is_small(),
+        _ => false,
+    };
+    if batch.iter().all(small) { f() } else { threads::among(f) }
+}
 
 fn run(launch: &Launch<'_>) -> Result<()> {
     let compiled: &Compiled = (launch.pipeline as &dyn Any)

@@ -125,7 +125,7 @@ pub(super) fn kernel(
 pub(super) fn bare(body: Body, reads: Vec<Port>, writes: Vec<Port>) -> Kernel {
     Kernel {
         label: "test".into(),
-        scope: String::new(),
+        scope: Default::default(),
         body,
         reads,
         writes,

@@ -1,6 +1,7 @@
 //! Adapters: which GPUs there are, which one a name means, and what it can do.
 
 use super::print::Caps;
+use crate::device::Clock;
 use crate::error::{Error, Result};
 
 /// A GPU of this machine, as `fornax info` shows it.
@@ -98,6 +99,18 @@ pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
             | F::TIMESTAMP_QUERY_INSIDE_PASSES
             | F::PIPELINE_CACHE
             | F::EXPERIMENTAL_COOPERATIVE_MATRIX)
+}
+
+/// The closest clock that these features offer.
+pub(super) fn clock(features: wgpu::Features) -> Clock {
+    use wgpu::Features as F;
+    if !features.contains(F::TIMESTAMP_QUERY) {
+        Clock::Submits
+    } else if !features.contains(F::TIMESTAMP_QUERY_INSIDE_PASSES) {
+        Clock::Passes
+    } else {
+        Clock::Timestamps
+    }
 }
 
 /// What the printers may use.

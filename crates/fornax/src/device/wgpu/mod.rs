@@ -16,10 +16,11 @@ mod tune;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Counts, Launch, Memory, Pipeline, Reading};
+use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::span::{self, Phase};
 use memory::GpuMemory;
 use pipeline::GpuPipeline;
 use rayon::prelude::*;
@@ -59,6 +60,8 @@ pub struct Wgpu {
     /// Compiled pipelines between runs.
     kept: kept::Kept,
     tuner: tune::Tuner,
+    /// How launches are timed.
+    clock: Clock,
 }
 
 impl Wgpu {
@@ -121,6 +124,7 @@ impl Wgpu {
             tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
             adapter: identity,
             kept: kept::Kept::open(&device, &adapter.get_info()),
+            clock: adapter::clock(features),
             device,
             queue,
         })
@@ -132,7 +136,24 @@ impl Wgpu {
         crate::store::save("workgroup", &self.adapter, lanes.to_string().as_bytes());
     }
 
+    /// Times launches with a coarser clock than the adapter has, as on those that have no better one.
+    #[cfg(test)]
+    pub(crate) fn timed_with(mut self, clock: Clock) -> Wgpu {
+        self.clock = clock;
+        self
+    }
+
+    /// Waits until everything submitted has finished.
+    fn drain(&self) -> Result<()> {
+        let _phase = span::enter(Phase::Wait);
+        self.device
+            .poll(wgpu::PollType::wait_indefinitely())
+            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
+        self.reader.check()
+    }
+
     fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
+        let _phase = span::enter(Phase::Submit);
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
@@ -195,6 +216,10 @@ impl Backend for Wgpu {
         self.encode(batch, None)
     }
 
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+
     fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         self.timed(batch, each)
     }
@@ -235,9 +260,7 @@ impl Backend for Wgpu {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
+        self.drain()?;
         self.check_status()
     }
 }

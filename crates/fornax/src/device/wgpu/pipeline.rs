@@ -7,6 +7,7 @@ use super::{Wgpu, lock, own, wait};
 use crate::device::{Launch, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
@@ -64,6 +65,7 @@ impl GpuPipeline {
         if let Some(found) = lock(&self.variants).iter().find(|v| v.aliased[..] == aliased[..]) {
             return Ok(found.clone());
         }
+        let _phase = span::enter(Phase::Compile);
         let made = Arc::new(Variant::new(gpu, &self.kernel, self.form, aliased.to_vec())?);
         lock(&self.variants).push(made.clone());
         gpu.kept.settle();

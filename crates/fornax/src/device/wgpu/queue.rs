@@ -3,9 +3,9 @@
 use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Ready, Variant};
 use super::{Wgpu, lock, own};
-use crate::device::Launch;
+use crate::device::{Clock, Launch, host_seconds};
 use crate::dtype::{DType, Scalar};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use std::sync::Arc;
 
 /// Launches that a long batch begins with.
@@ -14,12 +14,40 @@ const FIRST: usize = 32;
 const MOST: usize = 256;
 
 /// Where the GPU writes the time.
-pub(super) struct Clock {
+pub(super) struct Stamps {
     queries: wgpu::QuerySet,
     ticks: GpuMemory,
     count: u32,
-    /// Around every launch, or around the whole batch.
-    each: bool,
+    around: Around,
+}
+
+/// What two timestamps stand around.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    /// All launches, which are one pass.
+    Batch,
+    /// Every launch of the one pass.
+    Launches,
+    /// Every launch as a pass of its own.
+    Passes,
+}
+
+impl Stamps {
+    /// Makes a pass write the time at its beginning and end.
+    fn writes(&self, first: u32) -> wgpu::ComputePassTimestampWrites<'_> {
+        wgpu::ComputePassTimestampWrites {
+            query_set: &self.queries,
+            beginning_of_pass_write_index: Some(first),
+            end_of_pass_write_index: Some(first + 1),
+        }
+    }
+}
+
+/// What a pass has set already.
+#[derive(Default)]
+struct Already<'a> {
+    pipeline: Option<&'a Ready>,
+    immediates: Words,
 }
 
 /// A launch argument as the two words that texts expect.
@@ -37,8 +65,8 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 }
 
 impl Wgpu {
-    /// Encodes and submits a batch. With a clock, writes the time into it before and after the pass, or each launch.
-    pub(super) fn encode(&self, batch: &[Launch<'_>], clock: Option<&Clock>) -> Result<()> {
+    /// Encodes and submits a batch. With stamps, lets the GPU write the time there.
+    pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps>) -> Result<()> {
         self.reader.check()?;
         let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
         for launch in batch {
@@ -54,13 +82,13 @@ impl Wgpu {
             // The GPU begins with the first launches while the rest is encoded, and has no more than one piece left
             // when the last is; few pieces, because a submit costs as much as some launches.
             let left = batch.len() - first;
-            let many = match (clock, first) {
+            let many = match (stamps, first) {
                 (None, 0) if left > FIRST + FIRST / 2 => FIRST,
                 (None, _) => left.div_ceil(left.div_ceil(MOST)),
                 (Some(_), _) => left,
             };
             let end = first + many;
-            self.encode_some(batch, &variants, first..end, args.as_ref(), clock)?;
+            self.encode_some(batch, &variants, first..end, args.as_ref(), stamps)?;
             first = end;
         }
         // What went wrong meanwhile, such as the loss of the device.
@@ -73,66 +101,101 @@ impl Wgpu {
         variants: &[Arc<Variant>],
         range: std::ops::Range<usize>,
         args: Option<&Arguments>,
-        clock: Option<&Clock>,
+        stamps: Option<&Stamps>,
     ) -> Result<()> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let whole = clock.filter(|c| !c.each).map(|c| wgpu::ComputePassTimestampWrites {
-            query_set: &c.queries,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        });
-        let each = clock.filter(|c| c.each);
-        let mut pass =
-            encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes: whole });
-        // What the pass has set already.
-        let (mut current, mut immediates): (Option<&Ready>, Words) = (None, Words::new());
-        for i in range {
-            let (launch, variant) = (&batch[i], &variants[i]);
-            if let Some(clock) = each {
-                pass.write_timestamp(&clock.queries, 2 * i as u32);
-            }
-            for ready in &variant.dispatches {
-                let group = variant.group(self, ready, launch, args.map(|a| &*a.memory))?;
-                let same = current.is_some_and(|current| std::ptr::eq(current, ready));
-                if !same {
-                    pass.set_pipeline(&ready.pipeline);
-                    current = Some(ready);
+        let around = stamps.map(|s| s.around);
+        let pass_of = |i: usize| match around {
+            Some(Around::Passes) => i..i + 1,
+            _ => range.clone(),
+        };
+        let mut next = range.start;
+        while next < range.end {
+            let part = pass_of(next);
+            next = part.end;
+            let timestamp_writes = match around {
+                Some(Around::Batch) => stamps.map(|s| s.writes(0)),
+                Some(Around::Passes) => stamps.map(|s| s.writes(2 * part.start as u32)),
+                Some(Around::Launches) | None => None,
+            };
+            let mut pass =
+                encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            let mut already = Already::default();
+            for i in part {
+                let stamped = stamps.filter(|s| s.around == Around::Launches);
+                if let Some(stamps) = stamped {
+                    pass.write_timestamp(&stamps.queries, 2 * i as u32);
                 }
-                match args.filter(|_| ready.uniform()) {
-                    Some(args) => pass.set_bind_group(0, &group, &[args.offsets[i]]),
-                    None => pass.set_bind_group(0, &group, &[]),
+                let args = args.map(|a| (&*a.memory, a.offsets[i]));
+                self.dispatch(&mut pass, &mut already, &batch[i], &variants[i], args)?;
+                if let Some(stamps) = stamped {
+                    pass.write_timestamp(&stamps.queries, 2 * i as u32 + 1);
                 }
-                if ready.immediates {
-                    let words = packed(launch);
-                    if !same || words != immediates {
-                        pass.set_immediates(0, bytemuck::cast_slice(&words));
-                        immediates = words;
-                    }
-                }
-                pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
-            }
-            if let Some(clock) = each {
-                pass.write_timestamp(&clock.queries, 2 * i as u32 + 1);
             }
         }
-        drop(pass);
-        if let Some(clock) = clock {
-            encoder.resolve_query_set(&clock.queries, 0..clock.count, &clock.ticks.buffer, 0);
+        if let Some(stamps) = stamps {
+            encoder.resolve_query_set(&stamps.queries, 0..stamps.count, &stamps.ticks.buffer, 0);
         }
         self.submit(encoder);
         Ok(())
     }
 
-    /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock.
+    /// Writes the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
+    fn dispatch<'a>(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        already: &mut Already<'a>,
+        launch: &Launch<'_>,
+        variant: &'a Variant,
+        args: Option<(&GpuMemory, u32)>,
+    ) -> Result<()> {
+        for ready in &variant.dispatches {
+            let group = variant.group(self, ready, launch, args.map(|(memory, _)| memory))?;
+            let same = already.pipeline.is_some_and(|current| std::ptr::eq(current, ready));
+            if !same {
+                pass.set_pipeline(&ready.pipeline);
+                already.pipeline = Some(ready);
+            }
+            match args.filter(|_| ready.uniform()) {
+                Some((_, offset)) => pass.set_bind_group(0, &group, &[offset]),
+                None => pass.set_bind_group(0, &group, &[]),
+            }
+            if ready.immediates {
+                let words = packed(launch);
+                if !same || words != already.immediates {
+                    pass.set_immediates(0, bytemuck::cast_slice(&words));
+                    already.immediates = words;
+                }
+            }
+            pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
+        }
+        Ok(())
+    }
+
+    /// Runs a batch by the host's clock, for adapters without timestamps: one submit a launch, and a wait for each.
+    fn timed_by_submits(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        self.drain()?;
+        let mut times = Vec::with_capacity(batch.len());
+        for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
+            let begin = host_seconds();
+            self.encode(part, None)?;
+            self.drain()?;
+            let end = host_seconds();
+            times.extend(part.iter().map(|_| (begin, end)));
+        }
+        Ok(times)
+    }
+
+    /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock where it has one.
     pub(super) fn timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         // The most queries of a set; longer batches go in pieces.
         const QUERIES: usize = 2048;
-        let features = self.device.features();
-        let each = each && features.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
-        if !features.contains(wgpu::Features::TIMESTAMP_QUERY) {
-            let detail = "this adapter has no timestamps".into();
-            return Err(Error::Device { device: self.name.clone(), detail });
-        }
+        let around = match (self.clock, each) {
+            (Clock::Host | Clock::Submits, _) => return self.timed_by_submits(batch, each),
+            (_, false) => Around::Batch,
+            (Clock::Timestamps, true) => Around::Launches,
+            (Clock::Passes, true) => Around::Passes,
+        };
         let mut times = vec![];
         for part in batch.chunks(if each { QUERIES } else { batch.len().max(1) }) {
             let count = if each { 2 * part.len() as u32 } else { 2 };
@@ -147,10 +210,10 @@ impl Wgpu {
                 usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
-            let clock = Clock { queries, ticks: GpuMemory { buffer, id: 0 }, count, each };
-            self.encode(part, Some(&clock))?;
+            let stamps = Stamps { queries, ticks: GpuMemory { buffer, id: 0 }, count, around };
+            self.encode(part, Some(&stamps))?;
             let mut bytes = vec![0u8; count as usize * 8];
-            self.read(&clock.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
+            self.read(&stamps.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
             let period = self.queue.get_timestamp_period() as f64 * 1e-9;
             let tick = |i: usize| {
                 let mut eight = [0u8; 8];

@@ -6,6 +6,7 @@ use super::memory::GpuMemory;
 use super::{Wgpu, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
+use crate::span::{self, Phase};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -193,6 +194,7 @@ impl GpuReading {
         let failed = |e: &dyn std::fmt::Display| reader.failed(format!("reading back: {e}"));
         if !self.arrival.mapped.load(Ordering::Acquire) {
             let until = wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None };
+            let _phase = span::enter(Phase::Wait);
             reader.device.poll(until).map_err(|e| failed(&e))?;
         }
         reader.check()?;

@@ -68,7 +68,7 @@ fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usi
         |of: &[(DType, usize)]| of.iter().map(|&(dtype, len)| Port { dtype, len }).collect::<Vec<_>>();
     let kernel = Kernel {
         label: what.into(),
-        scope: String::new(),
+        scope: Default::default(),
         body,
         reads: ports(reads),
         writes: ports(writes),

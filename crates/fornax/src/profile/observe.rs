@@ -1,0 +1,101 @@
+//! Watching one call: the host's phases, the plans that ran, the pool, the counters.
+
+use crate::device::{Device, Ran, Recorded, Stats, TimingMode};
+use crate::error::{Error, Result};
+use crate::span::{self, Span};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::time::Instant;
+
+/// What was seen of one call.
+pub(super) struct Observed {
+    pub start: Instant,
+    /// When its last kernel had ended.
+    pub end: Instant,
+    pub spans: Vec<Span>,
+    pub ran: Vec<Ran>,
+    /// What was counted meanwhile. Memory in use and its peak are the device's.
+    pub stats: Stats,
+    pub recorded: Recorded,
+}
+
+impl Observed {
+    pub fn wall(&self) -> f64 {
+        self.end.duration_since(self.start).as_secs_f64()
+    }
+
+    /// From the first beginning to the last end of every plan, all together.
+    pub fn device_seconds(&self) -> f64 {
+        let of = |ran: &Ran| {
+            let begin = ran.times.iter().map(|t| t.0).fold(f64::INFINITY, f64::min);
+            let end = ran.times.iter().map(|t| t.1).fold(f64::NEG_INFINITY, f64::max);
+            (end - begin).max(0.0)
+        };
+        self.ran.iter().map(of).sum()
+    }
+}
+
+/// Puts the device back as it was, whatever happens to the call.
+struct Watching<'a> {
+    device: &'a Device,
+    mode: TimingMode,
+}
+
+impl Drop for Watching<'_> {
+    fn drop(&mut self) {
+        self.device.set_timing(self.mode);
+        self.device.0.pool.record(false);
+        self.device.0.settings.recording.store(false, Release);
+    }
+}
+
+/// Calls `f`, waits for the device, and tells what was seen. A device is watched by one at a time.
+pub(super) fn observe(device: &Device, mode: TimingMode, f: impl FnOnce() -> Result<()>) -> Result<Observed> {
+    device.synchronize()?;
+    if device.0.settings.recording.compare_exchange(false, true, AcqRel, Acquire).is_err() {
+        return Err(Error::Argument {
+            op: "profile",
+            detail: format!("{device} is being profiled already; profile one call at a time"),
+        });
+    }
+    let watching = Watching { device, mode: device.timing() };
+    device.set_timing(mode);
+    let others = std::mem::take(&mut *device.ran());
+    device.0.pool.record(true);
+    let before = device.stats();
+    let mut after = before;
+    let start = Instant::now();
+    let (result, spans) = span::record(|| {
+        f()?;
+        after = device.stats();
+        device.synchronize()
+    });
+    let end = Instant::now();
+    let ran = std::mem::replace(&mut *device.ran(), others);
+    let recorded = device.0.pool.record(false).unwrap_or(Recorded { before: 0, events: vec![] });
+    drop(watching);
+    result?;
+    Ok(Observed { start, end, spans, ran, stats: between(&before, &after), recorded })
+}
+
+fn between(before: &Stats, after: &Stats) -> Stats {
+    let (pool, old) = (after.pool, before.pool);
+    Stats {
+        plans_built: after.plans_built - before.plans_built,
+        plans_reused: after.plans_reused - before.plans_reused,
+        kernels_compiled: after.kernels_compiled - before.kernels_compiled,
+        launches: after.launches - before.launches,
+        submits: after.submits - before.submits,
+        pipelines_compiled: after.pipelines_compiled - before.pipelines_compiled,
+        pipelines_found: after.pipelines_found - before.pipelines_found,
+        staging: after.staging - before.staging,
+        pool: crate::device::PoolStats {
+            requests: pool.requests - old.requests,
+            requested_bytes: pool.requested_bytes - old.requested_bytes,
+            reused: pool.reused - old.reused,
+            reused_bytes: pool.reused_bytes - old.reused_bytes,
+            fresh: pool.fresh - old.fresh,
+            fresh_bytes: pool.fresh_bytes - old.fresh_bytes,
+            ..pool
+        },
+    }
+}
