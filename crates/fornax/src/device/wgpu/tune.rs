@@ -26,11 +26,13 @@ const RUN: f64 = 1e-3;
 pub(super) struct Tuner {
     /// Names the adapter, the driver and the version.
     key: String,
-    /// How long the candidates of one plan may take; none are measured if it is zero.
+    /// Candidates of a plan are compiled for half of it, those of one class measured for a tenth; none if it is zero.
     budget: Mutex<Duration>,
     known: Mutex<FxHashMap<String, String>>,
     /// Held while candidates are timed.
     measuring: Mutex<()>,
+    /// What fills memories, by dtype.
+    fills: Mutex<FxHashMap<DType, wgpu::ComputePipeline>>,
 }
 
 impl Tuner {
@@ -41,6 +43,7 @@ impl Tuner {
             budget: Mutex::new(budget),
             known: Mutex::new(stored.as_deref().map(parse).unwrap_or_default()),
             measuring: Mutex::default(),
+            fills: Mutex::default(),
         }
     }
 
@@ -154,15 +157,15 @@ impl Wgpu {
         let compiled: Vec<(usize, Form, GpuPipeline)> = tasks
             .par_iter()
             .with_max_len(1)
-            .filter(|(rank, _)| *rank == 0 || start.elapsed() < budget.mul_f64(0.6))
+            .filter(|(rank, _)| *rank == 0 || start.elapsed() < budget / 2)
             .filter_map(|&(rank, at)| {
                 let form = subjects[at].forms[rank];
                 let pipeline = GpuPipeline::new(self, subjects[at].kernel, Some(form)).ok()?;
                 Some((at, form, pipeline))
             })
             .collect();
-        let deadline = start + budget;
         let fastest = |(at, subject): (usize, &Subject<'_>)| {
+            let deadline = Instant::now() + budget.mul_f64(0.1);
             let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
             let measured = self.measure(subject.kernel, &own.collect::<Vec<_>>(), deadline).ok()?;
             let timed = measured.iter().filter_map(|m| m.seconds.map(|s| (s, m.form)));
@@ -222,8 +225,9 @@ impl Wgpu {
         let mut right: Option<Vec<Vec<f32>>> = None;
         let mut measured: Vec<Measured> = vec![];
         for (of, &(form, _)) in forms.iter().enumerate() {
-            for (port, memory) in kernel.reads.iter().zip(&reads) {
-                self.fill(port.dtype, memory);
+            // What is computed in place must begin anew each time.
+            if of == 0 || !kernel.in_place.is_empty() {
+                kernel.reads.iter().zip(&reads).for_each(|(port, memory)| self.fill(port.dtype, memory));
             }
             self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes);
@@ -291,18 +295,19 @@ impl Wgpu {
             DType::BF16 => "(bitcast<u32>(x) & 0xffff0000u) | (bitcast<u32>(y) >> 16u)",
             _ => return,
         };
-        let text = FILL.replace("WORD", word);
-        let source = wgpu::ShaderSource::Wgsl(text.into());
-        let module =
-            self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some("fill"), source });
-        let pipeline = self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("fill"),
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: self.kept.driver.as_ref(),
-        });
+        let make = || {
+            let source = wgpu::ShaderSource::Wgsl(FILL.replace("WORD", word).into());
+            let descriptor = wgpu::ShaderModuleDescriptor { label: Some("fill"), source };
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some("fill"),
+                layout: None,
+                module: &self.device.create_shader_module(descriptor),
+                entry_point: Some("main"),
+                compilation_options: Default::default(),
+                cache: self.kept.driver.as_ref(),
+            })
+        };
+        let pipeline = lock(&self.tuner.fills).entry(dtype).or_insert_with(make).clone();
         let entry = wgpu::BindGroupEntry { binding: 0, resource: memory.buffer.as_entire_binding() };
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,

@@ -4,7 +4,7 @@
 use super::super::module::{Binding, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand};
-use super::{Place, Target, finish_tile};
+use super::{Place, Record, Target, finish_tile};
 use crate::error::Result;
 use crate::kernel::MatMul;
 use std::fmt::Write;
@@ -33,17 +33,19 @@ impl Shape {
     }
 }
 
-/// From large to small, as measured on an NVIDIA H200: large blocks a subgroup win until registers spill, many small
-/// tiles where the output is small.
-pub(super) const SHAPES: [Shape; 7] = [
-    Shape { rows: 128, columns: 256, depth: 32, down: 2, across: 4 },
-    Shape { rows: 128, columns: 128, depth: 32, down: 2, across: 2 },
-    Shape { rows: 64, columns: 96, depth: 64, down: 2, across: 2 },
-    Shape { rows: 64, columns: 64, depth: 128, down: 2, across: 2 },
-    Shape { rows: 64, columns: 64, depth: 64, down: 2, across: 2 },
-    Shape { rows: 64, columns: 64, depth: 32, down: 1, across: 2 },
-    Shape { rows: 32, columns: 64, depth: 64, down: 1, across: 2 },
+pub(super) const SHAPES: [(Shape, Record); 7] = [
+    (shape(128, 256, 32, 2, 4), Record { rate: 1.0, resident: 1.0 }),
+    (shape(128, 128, 32, 2, 2), Record { rate: 1.0, resident: 2.0 }),
+    (shape(64, 96, 64, 2, 2), Record { rate: 0.75, resident: 3.0 }),
+    (shape(64, 64, 128, 2, 2), Record { rate: 0.6, resident: 4.0 }),
+    (shape(64, 64, 64, 2, 2), Record { rate: 0.6, resident: 4.0 }),
+    (shape(64, 64, 32, 1, 2), Record { rate: 0.6, resident: 4.0 }),
+    (shape(32, 64, 64, 1, 2), Record { rate: 0.45, resident: 6.0 }),
 ];
+
+const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: usize) -> Shape {
+    Shape { rows, columns, depth, down, across }
+}
 
 /// Halves of padding after each row in workgroup memory, against bank conflicts.
 const PAD: usize = 8;

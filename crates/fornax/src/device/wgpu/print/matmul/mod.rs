@@ -45,14 +45,26 @@ impl fmt::Display for Form {
     }
 }
 
-/// From large to small, as measured on an NVIDIA H200.
-const TILES: [Tile; 5] = [
-    Tile { rows: 128, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 },
-    Tile { rows: 64, columns: 128, depth: 16, lane_rows: 8, lane_columns: 8 },
-    Tile { rows: 64, columns: 64, depth: 8, lane_rows: 8, lane_columns: 4 },
-    Tile { rows: 32, columns: 64, depth: 16, lane_rows: 4, lane_columns: 4 },
-    Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 },
+/// How a tile does on a full device, as measured on an NVIDIA H200.
+#[derive(Clone, Copy)]
+struct Record {
+    /// The share of the best tile's rate.
+    rate: f64,
+    /// How many of its workgroups a core holds at a time.
+    resident: f64,
+}
+
+const TILES: [(Tile, Record); 5] = [
+    (tile(128, 128, 16, 8, 8), Record { rate: 1.0, resident: 2.0 }),
+    (tile(64, 128, 16, 8, 8), Record { rate: 0.95, resident: 4.0 }),
+    (tile(64, 64, 8, 8, 4), Record { rate: 0.9, resident: 5.0 }),
+    (tile(32, 64, 16, 4, 4), Record { rate: 0.65, resident: 6.0 }),
+    (tile(32, 32, 16, 4, 4), Record { rate: 0.5, resident: 8.0 }),
 ];
+
+const fn tile(rows: usize, columns: usize, depth: usize, lane_rows: usize, lane_columns: usize) -> Tile {
+    Tile { rows, columns, depth, lane_rows, lane_columns }
+}
 
 /// The form that a product takes without measurements.
 pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
@@ -61,69 +73,62 @@ pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
 
 /// Forms worth measuring for a product, the most promising one first.
 pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
+    const MOST: usize = 8;
     if body.m <= 4 || body.n <= 4 || body.k <= 4 {
         return vec![Form::Loop];
     }
-    let mut found: Vec<Candidate> = vec![];
-    if caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16 {
-        for (at, shape) in cooperative::SHAPES.into_iter().enumerate().filter(|(_, s)| s.fits(caps)) {
-            let sizes = [shape.rows, shape.columns, shape.depth];
-            // Workgroups of cooperative matrices, with their many registers, fill the device sooner.
-            let form = |parts| Form::Cooperative(shape, parts);
-            found.extend(Candidate::all(body, caps, at, sizes, 2 * shape.lanes(), 2, form));
-        }
-    } else {
-        for (at, tile) in TILES.into_iter().enumerate().filter(|(_, t)| t.fits(caps)) {
-            let sizes = [tile.rows, tile.columns, tile.depth];
-            let form = |parts| Form::Tile(tile, parts);
-            found.extend(Candidate::all(body, caps, at, sizes, tile.lanes(), 4, form));
+    let mut found: Vec<(f64, Form)> = vec![];
+    let cooperative = caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16;
+    for parts in [1, 2, 3, 4, 5, 6, 8, 12, 16] {
+        if cooperative {
+            for (shape, record) in cooperative::SHAPES.into_iter().filter(|(s, _)| s.fits(caps)) {
+                let sizes = [shape.rows, shape.columns, shape.depth];
+                let time = estimate(body, caps, sizes, record, parts, COOPERATIVE);
+                found.extend(time.map(|time| (time, Form::Cooperative(shape, parts))));
+            }
+        } else {
+            for (tile, record) in TILES.into_iter().filter(|(t, _)| t.fits(caps)) {
+                let time = estimate(body, caps, [tile.rows, tile.columns, tile.depth], record, parts, PLAIN);
+                found.extend(time.map(|time| (time, Form::Tile(tile, parts))));
+            }
         }
     }
-    // The tiles that suit the product best, then those with other numbers of parts.
-    found.sort_by_key(|c| (c.step, c.idle));
-    let suited: Vec<usize> = found.iter().filter(|c| c.step == 0).map(|c| c.tile).take(SUITED).collect();
-    found.retain(|c| suited.contains(&c.tile));
-    if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|c| c.form).collect() }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.truncate(MOST);
+    if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|(_, form)| form).collect() }
 }
 
-/// How many tiles are worth measuring for one product.
-const SUITED: usize = 4;
+/// Operations in the time in which a byte of unfinished sums is written and read again, on a device that is bound by
+/// neither: what a split costs.
+const PLAIN: f64 = 40e12 / 3e12;
+const COOPERATIVE: f64 = 240e12 / 3e12;
 
-struct Candidate {
-    form: Form,
-    /// Which tile it is.
-    tile: usize,
-    /// How much of the device would have nothing to do, in quarters.
-    idle: usize,
-    /// Steps away from the number of parts that the rule says.
-    step: usize,
-}
-
-impl Candidate {
-    /// A tile with as many parts as keep the device busy, each with enough of the sum to be worth it; and with half,
-    /// twice and three times as many. Up to `made_up` parts make up for tiles that are missing.
-    fn all(
-        body: &MatMul,
-        caps: &Caps,
-        tile: usize,
-        [rows, columns, depth]: [usize; 3],
-        lanes: usize,
-        made_up: usize,
-        form: impl Fn(usize) -> Form,
-    ) -> Vec<Candidate> {
-        let batch: usize = body.batch.iter().product();
-        let tiles = batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
-        let wanted = caps.parallel as usize * 128 / lanes;
-        // Unfinished sums must fit one binding, and are not worth more than a large operand.
-        let sums = batch * body.m * body.n * 4;
-        let room = (1 << 28).min(caps.binding_bytes as usize) / sums.max(1);
-        let most = (body.k / (depth * 4)).min(room).clamp(1, 16);
-        let parts = 1 << (wanted / tiles.max(1)).clamp(1, most).ilog2();
-        let idle = (caps.parallel as usize / 5 / (tiles * parts.min(made_up))).min(4);
-        let near = [(parts, 0), (parts * 2, 1), (parts * 3, 2), (parts / 2, 2)];
-        let possible = near.into_iter().filter(|&(p, _)| p >= 1 && p <= most);
-        possible.map(|(p, step)| Candidate { form: form(p), tile, idle, step }).collect()
+/// How long a product would take as tiles of some sizes whose sums are shared by some workgroups, in operations of a
+/// device that never waits. `None` if that makes no sense.
+fn estimate(
+    body: &MatMul,
+    caps: &Caps,
+    [rows, columns, depth]: [usize; 3],
+    record: Record,
+    parts: usize,
+    operations_a_byte: f64,
+) -> Option<f64> {
+    let batch: usize = body.batch.iter().product();
+    let (down, across) = (body.m.div_ceil(rows), body.n.div_ceil(columns));
+    // Unfinished sums must fit one binding, and are not worth more than a large operand.
+    let sums = parts * batch * body.m * body.n * 4;
+    if parts > 1 && (body.k < parts * depth * 4 || sums as u64 > caps.binding_bytes.min(1 << 28)) {
+        return None;
     }
+    // The cores go through their workgroups in turns; one that holds few waits for memory.
+    let cores = (caps.parallel / 4).max(1) as f64;
+    let groups = (parts * batch * down * across) as f64;
+    let turns = (groups / cores).ceil();
+    let hidden = 0.55 + 0.45 * (turns / record.resident).min(1.0);
+    let padded = 2.0 * (batch * down * rows * across * columns) as f64 * body.k as f64;
+    let busy = groups / (turns * cores) * hidden * record.rate;
+    let split = if parts > 1 { 2.0 * sums as f64 * operations_a_byte } else { 0.0 };
+    Some(padded / busy + split)
 }
 
 /// Prints a product in a form.
