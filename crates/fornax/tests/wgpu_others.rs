@@ -108,6 +108,18 @@ fn cases() -> Vec<Case> {
         out.push(Case { tq, tk: 700, d: 64, dv: 64, ..PLAIN });
     }
     out.push(Case { h: 1, hk: 1, tq: 12, tk: 20, d: 256, dv: 256, ..PLAIN });
+    // Several large tiles, and workgroups that share a sum.
+    let one = Case { h: 1, hk: 1, causal: true, ..PLAIN };
+    out.push(Case { tq: 513, tk: 513, ..one });
+    for (b, hk, tq, tk, d, causal, dtype) in [
+        (1, 1, 200, 200, 64, true, DType::F32),
+        (2, 2, 130, 70, 64, true, DType::F32),
+        (1, 1, 70, 130, 64, false, DType::F16),
+        (2, 1, 100, 100, 80, true, DType::F32),
+        (1, 1, 90, 90, 128, true, DType::BF16),
+    ] {
+        out.push(Case { b, h: 2 * hk, hk, tq, tk, d, dv: d, causal, dtype });
+    }
     out
 }
 
@@ -173,7 +185,7 @@ fn check_gradients(what: &str, out: &Tensor, of: &[&Tensor], together: bool) {
 #[test]
 fn attention_gradients() {
     let Some(device) = gpu() else { return };
-    for (i, case) in cases().iter().enumerate().filter(|(_, c)| c.tk < 300) {
+    for (i, case) in cases().iter().enumerate().filter(|(_, c)| c.tk < 600) {
         let [q, k, v] = case.operands(&device).map(|x| x.variable().unwrap());
         let out = q.scaled_dot_product_attention(&k, &v, &case.options()).unwrap();
         check_gradients(&case.name(), &out, &[&q, &k, &v], i != 0);

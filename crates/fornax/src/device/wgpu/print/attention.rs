@@ -4,8 +4,8 @@
 
 use super::module::{Binding, Module, line};
 use super::tile::{
-    Operand, Panel, ROW_GROUPS, Tile, across_columns, minus_infinity, products, store_quad, want_quads,
-    weighted_rows,
+    Grid, Operand, PARTS, Panel, ROW_GROUPS, Tile, across_columns, minus_infinity, products, store_quad,
+    want_quads, weighted_rows,
 };
 use super::{Printed, Printer};
 use crate::dtype::DType;
@@ -95,21 +95,21 @@ impl Form {
         form
     }
 
-    fn tile(&self, name: &str, rows: usize, width: usize) -> Tile {
-        Tile { name: name.into(), rows, quads: width.div_ceil(4) }
+    fn weights(&self) -> Tile {
+        Tile::new("ps", self.queries, self.keys)
     }
 
-    fn weights(&self) -> Tile {
-        self.tile("ps", self.queries, self.keys)
+    fn grid(&self) -> Grid {
+        Grid { row: "rg", column: "cg", down: ROW_GROUPS, across: self.columns }
     }
 
     fn key_words(&self) -> usize {
-        let (k, v) = (self.tile("kv", self.keys, self.sizes.d), self.tile("kv", self.keys, self.sizes.dv));
+        let (k, v) = (Tile::new("kv", self.keys, self.sizes.d), Tile::new("kv", self.keys, self.sizes.dv));
         k.len().max(v.len())
     }
 
     fn bytes(&self) -> usize {
-        let q = self.tile("qs", self.queries, self.sizes.d);
+        let q = Tile::new("qs", self.queries, self.sizes.d);
         (q.len() + self.key_words() + self.weights().len()) * 16
     }
 
@@ -189,7 +189,7 @@ fn tiles(
     let mask = body.mask.as_ref().map(|mask| Operand::single(&mut m, mask));
     declare_results(&mut m, body, form, scratch);
     let weights = form.weights();
-    let staged = |name: &str, rows: usize, width: usize| form.staged.then(|| form.tile(name, rows, width));
+    let staged = |name: &str, rows: usize, width: usize| form.staged.then(|| Tile::new(name, rows, width));
     let q = Panel { operand: &q, tile: staged("qs", form.queries, sizes.d) };
     let k = Panel { operand: &k, tile: staged("kv", form.keys, sizes.d) };
     let v = Panel { operand: &v, tile: staged("kv", form.keys, sizes.dv) };
@@ -297,9 +297,9 @@ fn tiles(
         line!(m, "workgroupBarrier();");
         let acc: Vec<Vec<String>> =
             (0..own).map(|r| (0..vectors).map(|g| format!("o{r}_{g}")).collect()).collect();
-        weighted_rows(&mut m, form.keys, &acc, &weights, |m, row, g| {
+        weighted_rows(&mut m, form.keys, &acc, &weights, form.grid(), |m, row, _, g| {
             // Lanes past the width repeat the last vector and store nothing.
-            let c = format!("min(cg + {}u, {}u)", g * form.columns, v.operand.quads() - 1);
+            let c = format!("min({}, {}u)", form.grid().column(g), v.operand.quads() - 1);
             let at = m.bind("j", &format!("min(keys_at + {row}, {}u)", sizes.tk - 1));
             v.quad(m, row, row, &key_coords(&at), &c)
         });
@@ -355,7 +355,7 @@ fn put_out(m: &mut Module<'_>, body: &Attention, form: &Form, scratch: usize, wh
     let sizes = form.sizes;
     if form.parts > 1 {
         let at = format!("(({row}) * {}u + {c}) * 4u", sizes.dv.div_ceil(4));
-        let values = ["x", "y", "z", "w"].map(|p| format!("{value}.{p}"));
+        let values = PARTS.map(|p| format!("{value}.{p}"));
         m.store(Binding::Scratch(scratch), DType::F32, &at, &values);
     } else if let Some(out) = body.out {
         let row = format!("(batch * {}u + {t}) * {}u + {head}", sizes.tq, sizes.heads);

@@ -11,6 +11,9 @@ use std::fmt::Write;
 /// Row groups of a workgroup. Lanes own the rows `group, group + 8, ..`, which all have the same turn.
 pub(super) const ROW_GROUPS: usize = 8;
 
+/// The parts of a vec4.
+pub(super) const PARTS: [&str; 4] = ["x", "y", "z", "w"];
+
 /// An operand `[batch, head, position, width]`.
 pub(super) struct Operand {
     binding: Binding,
@@ -97,15 +100,44 @@ impl Operand {
     }
 }
 
+/// How lanes share a matrix: lane `row * across + column` has the rows `row, row + down, ..` and the vectors
+/// `column, column + across, ..`. Rows of one lane have the same turn, as `down` is a multiple of eight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
+    /// The names of the lane's first row and first vector in the text.
+    pub row: &'static str,
+    pub column: &'static str,
+    pub down: usize,
+    pub across: usize,
+}
+
+impl Grid {
+    /// Row `r` of the lane.
+    pub fn row(&self, r: usize) -> String {
+        format!("({} + {}u)", self.row, r * self.down)
+    }
+
+    /// Vector `g` of the lane.
+    pub fn column(&self, g: usize) -> String {
+        format!("({} + {}u)", self.column, g * self.across)
+    }
+}
+
 /// A matrix of vec4 in workgroup memory.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
     pub name: String,
     pub rows: usize,
     pub quads: usize,
+    /// How many rows, one after the other, are turned alike: where neighbouring lanes read every fourth row, 4.
+    pub alike: usize,
 }
 
 impl Tile {
+    pub fn new(name: &str, rows: usize, width: usize) -> Tile {
+        Tile { name: name.into(), rows, quads: width.div_ceil(4), alike: 1 }
+    }
+
     /// How far rows are turned, as a mask; without it they are padded.
     fn turns(&self) -> Option<usize> {
         let even = 1usize << self.quads.trailing_zeros().min(3);
@@ -121,7 +153,7 @@ impl Tile {
         self.rows * self.stride()
     }
 
-    /// Vector `c` of a row; `turn` is the row modulo 8, or equal to it modulo 8.
+    /// Vector `c` of a row; `turn` is the row (divided by `alike`) or equal to that modulo 8.
     pub fn at(&self, row: &str, turn: &str, c: &str) -> String {
         let (name, stride) = (&self.name, self.stride());
         match self.turns() {
@@ -142,13 +174,12 @@ impl Tile {
     ) {
         let total = self.rows * self.quads;
         let load = |m: &mut Module<'_>, i: &str| {
-            let row = m.bind("row", &format!("{i} / {}u", self.quads));
-            let c = m.bind("c", &format!("{i} % {}u", self.quads));
+            let [row, c] = self.place(m, i);
             let (coords, exists) = coords(m, &row);
             let value = operand.quad(m, &coords, &c);
             let value = factor.map_or(value.clone(), |factor| format!("{value} * {factor}"));
             let x = m.bind("x", &format!("select(vec4<f32>(0.0), {value}, {exists})"));
-            (self.at(&row, &row, &c), x)
+            (self.filled(&row, &c), x)
         };
         // All loads of a lane are on their way before the first is stored.
         if total.is_multiple_of(lanes) && total / lanes <= 8 {
@@ -166,6 +197,18 @@ impl Tile {
         line!(m, "{at} = {x};");
         line!(m, "}}");
     }
+
+    /// The row and the vector that are number `i` of the tile.
+    fn place(&self, m: &mut Module<'_>, i: &str) -> [String; 2] {
+        [m.bind("row", &format!("{i} / {}u", self.quads)), m.bind("c", &format!("{i} % {}u", self.quads))]
+    }
+
+    fn filled(&self, row: &str, c: &str) -> String {
+        match self.alike {
+            1 => self.at(row, row, c),
+            n => self.at(row, &format!("{row} / {n}u"), c),
+        }
+    }
 }
 
 /// An operand and the tile in which it is staged, if it is.
@@ -180,6 +223,59 @@ impl Panel<'_> {
         match &self.tile {
             Some(tile) => m.bind("y", &tile.at(local, turn, c)),
             None => self.operand.quad(m, coords, c),
+        }
+    }
+}
+
+/// Rows on their way into the tile of a panel: each lane loads its vectors into registers, where they can arrive
+/// while something else is computed, and puts them into the tile later, as often as it likes.
+pub(super) struct Stage<'a> {
+    panel: &'a Panel<'a>,
+    lanes: usize,
+    names: Vec<String>,
+}
+
+impl<'a> Stage<'a> {
+    /// Vectors that a lane may hold. A larger tile is filled where it is put.
+    const MOST: usize = 4;
+
+    /// Declares the registers.
+    pub fn new(m: &mut Module<'_>, panel: &'a Panel<'a>, lanes: usize) -> Stage<'a> {
+        let count = panel.tile.as_ref().map_or(0, |tile| (tile.rows * tile.quads).div_ceil(lanes));
+        let count = if count <= Self::MOST { count } else { 0 };
+        let names: Vec<String> = (0..count).map(|_| m.fresh("held")).collect();
+        names.iter().for_each(|name| line!(m, "var {name} = vec4<f32>(0.0);"));
+        Stage { panel, lanes, names }
+    }
+
+    /// Loads rows; `coords` as in [`Tile::fill`].
+    pub fn load(&self, m: &mut Module<'_>, coords: impl Fn(&mut Module<'_>, &str) -> ([String; 3], String)) {
+        let Some(tile) = &self.panel.tile else { return };
+        let total = tile.rows * tile.quads;
+        for (part, name) in self.names.iter().enumerate() {
+            let i = m.bind("i", &format!("min(lane + {}u, {}u)", part * self.lanes, total - 1));
+            let [row, c] = tile.place(m, &i);
+            let (coords, exists) = coords(m, &row);
+            let value = self.panel.operand.quad(m, &coords, &c);
+            line!(m, "{name} = select(vec4<f32>(0.0), {value}, {exists});");
+        }
+    }
+
+    /// Puts the rows that were loaded last, from `coords`, into the tile.
+    pub fn put(&self, m: &mut Module<'_>, coords: impl Fn(&mut Module<'_>, &str) -> ([String; 3], String)) {
+        let Some(tile) = &self.panel.tile else { return };
+        if self.names.is_empty() {
+            return tile.fill(m, self.lanes, self.panel.operand, None, coords);
+        }
+        let total = tile.rows * tile.quads;
+        for (part, name) in self.names.iter().enumerate() {
+            let i = m.bind("i", &format!("lane + {}u", part * self.lanes));
+            let [row, c] = tile.place(m, &i);
+            let at = tile.filled(&row, &c);
+            match (part + 1) * self.lanes > total {
+                true => line!(m, "if ({i} < {total}u) {{ {at} = {name}; }}"),
+                false => line!(m, "{at} = {name};"),
+            }
         }
     }
 }
@@ -207,28 +303,51 @@ pub(super) fn products(
     line!(m, "}}");
 }
 
-/// Prints `acc[r][g] += weights[r] . rows` where each lane owns vectors `g * groups + column` of the rows,
-/// and `weights` holds `count` weights for each of its own rows.
+/// Prints `acc[r][g] += weights[r] . rows` for the rows and vectors that a lane has of the grid; `weights` holds
+/// `count` weights for each row. `rows` gives vector `g` of row `4 * j + k`, named by that, `j` and `g`.
 pub(super) fn weighted_rows(
     m: &mut Module<'_>,
     count: usize,
     acc: &[Vec<String>],
     weights: &Tile,
-    rows: impl Fn(&mut Module<'_>, &str, usize) -> String,
+    grid: Grid,
+    rows: impl Fn(&mut Module<'_>, &str, &str, usize) -> String,
 ) {
     let j = m.fresh("j");
     line!(m, "for (var {j} = 0u; {j} < {}u; {j}++) {{", count / 4);
-    let ps: Vec<String> = (0..acc.len())
-        .map(|r| m.bind("p", &weights.at(&format!("rg + {}u", r * ROW_GROUPS), "rg", &j)))
-        .collect();
-    for (k, part) in ["x", "y", "z", "w"].iter().enumerate() {
+    let ps: Vec<String> =
+        (0..acc.len()).map(|r| m.bind("p", &weights.at(&grid.row(r), grid.row, &j))).collect();
+    for (k, part) in PARTS.iter().enumerate() {
         let at = m.bind("k", &format!("{j} * 4u + {k}u"));
         for g in 0..acc[0].len() {
-            let v = rows(m, &at, g);
+            let v = rows(m, &at, &j, g);
             for (row, p) in acc.iter().zip(&ps) {
                 let o = &row[g];
                 line!(m, "{o} = fma(vec4<f32>({p}.{part}), {v}, {o});");
             }
+        }
+    }
+    line!(m, "}}");
+}
+
+/// Prints `acc[i][g] += weights[k][4 * column + i] * rows[k]` over all `k < count`: the product with the weights
+/// turned, where a lane has four columns of the weights, those of its `column`.
+pub(super) fn turned_rows(
+    m: &mut Module<'_>,
+    count: usize,
+    acc: &[Vec<String>],
+    weights: &Tile,
+    column: &str,
+    rows: impl Fn(&mut Module<'_>, &str, usize) -> String,
+) {
+    let k = m.fresh("k");
+    line!(m, "for (var {k} = 0u; {k} < {count}u; {k}++) {{");
+    let p = m.bind("p", &weights.at(&k, &k, column));
+    for g in 0..acc[0].len() {
+        let v = rows(m, &k, g);
+        for (row, part) in acc.iter().zip(PARTS) {
+            let o = &row[g];
+            line!(m, "{o} = fma(vec4<f32>({p}.{part}), {v}, {o});");
         }
     }
     line!(m, "}}");
@@ -281,7 +400,7 @@ pub(super) fn minus_infinity(m: &mut Module<'_>) -> String {
 pub(super) fn store_quad(m: &mut Module<'_>, write: usize, width: usize, row: &str, c: &str, value: &str) {
     let dtype = m.printer.kernel.writes[write].dtype;
     let at = m.bind("a", &format!("({row}) * {width}u + ({c}) * 4u"));
-    let parts = ["x", "y", "z", "w"].map(|p| format!("{value}.{p}"));
+    let parts = PARTS.map(|p| format!("{value}.{p}"));
     if width.is_multiple_of(4) {
         m.store(Binding::Write(write), dtype, &at, &parts);
         return;
