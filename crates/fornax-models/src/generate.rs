@@ -142,7 +142,8 @@ pub struct Completion {
 pub struct Speed {
     /// Tokens of the prompts, and the time until the first token could be chosen.
     pub prefill: (usize, Duration),
-    /// Tokens after the first of each prompt, and their time.
+    /// Tokens after the second of each prompt, and their time. The second is left out: it makes the plan that the others
+    /// replay.
     pub decode: (usize, Duration),
 }
 
@@ -172,7 +173,7 @@ pub fn generate(
     let mut session = Session::new(model, &prompts, more)?;
     let mut speed =
         Speed { prefill: (prompts.iter().map(Vec::len).sum(), start.elapsed()), ..Speed::default() };
-    let start = Instant::now();
+    let mut start = None;
     loop {
         for (at, row) in rows.iter_mut().enumerate().filter(|(_, row)| row.reason.is_none()) {
             row.draw(session.logits(at), model.config.end, request)?;
@@ -187,9 +188,12 @@ pub fn generate(
         // Those that have ended read something too, so that the plan stays the same.
         let next: Vec<u32> = rows.iter().map(|row| row.history.last().copied().unwrap_or(0)).collect();
         session.push(&next)?;
-        speed.decode.0 += rows.iter().filter(|row| row.reason.is_none()).count();
+        match start {
+            None => start = Some(Instant::now()),
+            Some(_) => speed.decode.0 += rows.iter().filter(|row| row.reason.is_none()).count(),
+        }
     }
-    speed.decode.1 = start.elapsed();
+    speed.decode.1 = start.map_or(Duration::ZERO, |start| start.elapsed());
     let done = rows.into_iter().zip(&prompts).map(|(row, prompt)| Completion {
         text: row.output.text,
         tokens: row.tokens,
