@@ -1,5 +1,5 @@
-//! The `fornax` command: `generate` continues texts, `bench` times the engine, `info` tells what it runs on. Wrong usage exits with code 2,
-//! failures with 1.
+//! The `fornax` command: `train` trains a model, `generate` continues texts with it, `bench` and `profile` time the
+//! engine, `info` tells what it runs on. Wrong usage exits with code 2, failures with 1.
 
 mod bench;
 mod cases;

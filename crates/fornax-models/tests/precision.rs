@@ -92,8 +92,9 @@ fn mixed_precision_follows_f32_as_closely_as_pytorch_does() -> Result<()> {
     for (name, dtype, parts) in [("bf16", DType::BF16, 1), ("f16", DType::F16, 1), ("f16", DType::F16, 2)] {
         let (theirs_most, theirs) = strays(&torch(name)?, &torch("f32")?);
         let (most, ours) = strays(&train(&file, sets, dtype, parts, &device)?, &plain);
-        println!("{name} in {parts}: {most:.1e} at most, means {ours:.1e?}");
-        println!("    PyTorch: {theirs_most:.1e} at most, means {theirs:.1e?}");
+        let short = |means: &[f64]| means.iter().map(|m| format!("{m:.1e}")).collect::<Vec<_>>().join(" ");
+        println!("{name} in {parts}: {most:.1e} at most, means {}", short(&ours));
+        println!("    PyTorch: {theirs_most:.1e} at most, means {}", short(&theirs));
         // Rounding is luck: PyTorch's own means differ by a factor of four from set to set. On average no set of ours
         // strays further than its worst one does.
         let mean = ours.iter().sum::<f64>() / ours.len() as f64;
