@@ -55,7 +55,8 @@ pub fn terminal(history: &History, columns: usize, rows: usize) -> String {
         return String::new();
     }
     let all = || points.iter().chain(&history.evaluations);
-    let (Some(x), Some(y)) = (Axis::of(all().map(|p| p.0)), Axis::of(all().map(|p| p.1))) else {
+    let steps = history.losses.iter().chain(&history.evaluations).map(|p| p.0);
+    let (Some(x), Some(y)) = (Axis::of(steps), Axis::of(all().map(|p| p.1))) else {
         return String::new();
     };
     let (dots_wide, dots_high) = (2 * wide, 4 * high);
