@@ -92,9 +92,13 @@ pub fn terminal(history: &History, columns: usize, rows: usize) -> String {
         };
         let _ = write!(text, "{label:>LABEL$} ┤");
         for (&bits, &mark) in cells.iter().zip(marks) {
-            text.push(if mark { '●' } else { char::from_u32(0x2800 + bits as u32).unwrap_or(' ') });
+            text.push(match (mark, bits) {
+                (true, _) => '●',
+                (false, 0) => ' ',
+                (false, bits) => char::from_u32(0x2800 + bits as u32).unwrap_or(' '),
+            });
         }
-        text.truncate(text.trim_end_matches('\u{2800}').len());
+        text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
     }
     let _ = writeln!(text, "{:LABEL$} └{}", "", "─".repeat(wide));
