@@ -114,7 +114,7 @@ impl Settings {
             preset: preset.into(),
             init: None,
             data: None,
-            batch: if tiny { 16 } else { 8 },
+            batch: 8,
             context: config.context.min(if tiny { 128 } else { 512 }),
             steps: None,
             minutes: 1.0,

@@ -55,7 +55,8 @@ pub fn terminal(history: &History, columns: usize, rows: usize) -> String {
         return String::new();
     }
     let all = || points.iter().chain(&history.evaluations);
-    let (Some(x), Some(y)) = (Axis::of(all().map(|p| p.0)), Axis::of(all().map(|p| p.1))) else {
+    let steps = history.losses.iter().chain(&history.evaluations).map(|p| p.0);
+    let (Some(x), Some(y)) = (Axis::of(steps), Axis::of(all().map(|p| p.1))) else {
         return String::new();
     };
     let (dots_wide, dots_high) = (2 * wide, 4 * high);
@@ -91,9 +92,13 @@ pub fn terminal(history: &History, columns: usize, rows: usize) -> String {
         };
         let _ = write!(text, "{label:>LABEL$} ┤");
         for (&bits, &mark) in cells.iter().zip(marks) {
-            text.push(if mark { '●' } else { char::from_u32(0x2800 + bits as u32).unwrap_or(' ') });
+            text.push(match (mark, bits) {
+                (true, _) => '●',
+                (false, 0) => ' ',
+                (false, bits) => char::from_u32(0x2800 + bits as u32).unwrap_or(' '),
+            });
         }
-        text.truncate(text.trim_end_matches('\u{2800}').len());
+        text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
     }
     let _ = writeln!(text, "{:LABEL$} └{}", "", "─".repeat(wide));

@@ -80,3 +80,46 @@ impl Pace {
         every.is_some_and(|every| done.is_multiple_of(every))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(total: Option<u64>, seconds: Option<f64>) -> Pace {
+        Pace { lr: 1.0, schedule: "cosine".into(), warmup: FIRST, total, seconds }
+    }
+
+    #[test]
+    fn a_limit_in_seconds_becomes_a_number_of_steps() {
+        let mut pace = pace(None, Some(60.0));
+        assert_eq!(pace.lr(9), 0.5, "the first steps do not depend on what is not known yet");
+        pace.look(19, 2.0, 0.1);
+        assert_eq!(pace.total, None);
+        pace.look(20, 2.0, 0.1);
+        assert_eq!(pace.total, Some(600));
+        let before = pace.lr(300);
+        pace.look(60, 30.0, 1.0);
+        assert_eq!((pace.total, pace.lr(300)), (Some(600), before), "60 is no time to look");
+        pace.look(80, 40.0, 0.2);
+        assert_eq!(pace.total, Some(180));
+        assert!(!pace.over(179, 68.0) && pace.over(179, 70.0) && pace.over(180, 1.0));
+        assert_eq!(pace.outlook(90, 41.0, 0.2), (0.5, 18.0));
+    }
+
+    #[test]
+    fn a_run_of_slow_steps_ends_too() {
+        let mut pace = pace(None, Some(60.0));
+        assert!(!pace.over(0, 100.0), "one step at least");
+        assert!(pace.over(3, 61.0) && !pace.over(3, 59.0));
+        pace.look(20, 90.0, 4.0);
+        assert!(pace.over(20, 90.0));
+    }
+
+    #[test]
+    fn what_happens_every_so_often() {
+        let run = pace(Some(100), None);
+        assert!(run.due(10, None, 10) && !run.due(11, None, 10) && run.due(11, Some(11), 10));
+        assert!(!pace(None, Some(60.0)).due(10, None, 10));
+        assert!(pace(Some(3), None).due(2, None, 10), "short runs at every step");
+    }
+}

@@ -94,13 +94,11 @@ impl Profile {
         if busy > 0.0 && typical > 0.0 {
             parts.push(format!("{} busy {:.0} %", self.device, (100.0 * busy / typical).min(100.0)));
         }
+        if typical > 0.0 {
+            parts.push(format!("{:.1} ms a step", typical * 1e3));
+        }
         if self.pool.requests > 0 {
-            parts.push(format!(
-                "{:.1} ms, {} launches and {} submits a step",
-                typical * 1e3,
-                self.launches,
-                self.submits
-            ));
+            parts.push(format!("{} launches and {} submits a step", self.launches, self.submits));
             let reused = 100.0 * self.pool.reused as f64 / self.pool.requests as f64;
             parts.push(format!("{reused:.1} % of memory requests from the pool"));
         }
