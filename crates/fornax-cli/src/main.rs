@@ -1,13 +1,16 @@
-//! The `fornax` command: `bench` times the engine, `profile` tells where the time goes, `sweep` settles arguments, `info`
-//! tells what it runs on. Wrong usage exits with code 2, failures and regressions with 1.
+//! The `fornax` command: `train` trains a model, `generate` continues texts with it, `bench` times the engine, `profile`
+//! tells where the time goes, `sweep` settles arguments, `info` tells what it runs on. Wrong usage exits with code 2,
+//! failures and regressions with 1.
 
 mod bench;
 mod cases;
+mod generate;
 mod info;
 mod profile;
 mod sweep;
 mod table;
 mod timing;
+mod train;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -21,8 +24,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Continues prompts with a model
+    Generate(generate::Arguments),
     /// Times a fixed set of cases, tells how far each is from what the device can do, and compares runs
     Bench(bench::Options),
+    /// Trains a GPT-2
+    Train(Box<train::arguments::TrainArguments>),
     /// Tells where the time and the memory of a workload go, and what to fix first
     Profile(profile::Request),
     /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
@@ -54,7 +61,9 @@ impl From<fornax::Error> for Failure {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
+        Command::Train(arguments) => train::train(&arguments),
         Command::Profile(request) => profile::run(&request),
         Command::Sweep(options) => sweep::run(&options),
         Command::Info { measure } => info::run(measure),

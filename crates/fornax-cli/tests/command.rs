@@ -1,7 +1,9 @@
 //! The command as a user meets it: exit codes, messages, the files it writes.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
 /// A directory of this run, in which the command remembers what it measured.
 fn scratch(name: &str) -> PathBuf {
@@ -11,8 +13,86 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn fornax(arguments: &[&str]) -> Output {
+    fornax_with_input(arguments, "")
+}
+
+fn fornax_with_input(arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
-    command.env("XDG_CACHE_HOME", scratch("cache")).args(arguments).output().unwrap()
+    command.env("XDG_CACHE_HOME", scratch("cache"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The command may end without reading it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+/// A folder with a tiny model of bytes; random, but always the same.
+fn model() -> String {
+    static MODEL: LazyLock<String> = LazyLock::new(|| {
+        let dir = scratch("model");
+        fornax::manual_seed(1);
+        let config = fornax_models::Gpt2Config::new(256, 48, 2, 32, 4);
+        fornax_models::Gpt2::new(config, &fornax::Device::cpu()).unwrap().save(&dir).unwrap();
+        dir.to_str().unwrap().to_string()
+    });
+    MODEL.clone()
+}
+
+#[test]
+fn generate_continues_prompts() {
+    let model = model();
+    let base = ["generate", "--model", &model, "--device", "cpu"];
+    let run_with = |more: &[&str], input: &str| {
+        let output = fornax_with_input(&[&base[..], more].concat(), input);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{error}");
+        (output.stdout, error)
+    };
+    let run =
+        |more: &[&str], input: &str| run_with(&[&["--tokens", "12", "--seed", "3"], more].concat(), input);
+    let (text, told) = run(&["Once upon"], "");
+    assert!(text.ends_with(b"\n") && text.len() > 1);
+    assert!(told.contains("cpu: prompt 9 tokens at ") && told.contains("then 11 tokens at "), "{told}");
+    assert_eq!(run(&["Once upon"], "").0, text, "the same seed, the same text");
+    assert_ne!(run_with(&["Once upon", "--seed", "4", "--tokens", "12"], "").0, text);
+    assert_eq!(run(&[], "Once upon\n").0, text, "from the standard input");
+
+    let json = |more: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&run(&[&["--json"], more].concat(), "").0).unwrap()
+    };
+    let two = json(&["Once upon", "a", "--temperature", "0"]);
+    let alone = json(&["a", "--temperature", "0"]);
+    assert_eq!(two["completions"][1], alone["completions"][0]);
+    assert_eq!(two["completions"][0]["prompt"], "Once upon");
+    assert_eq!(two["completions"][0]["tokens"].as_array().unwrap().len(), 12);
+    assert_eq!((&two["completions"][0]["reason"], &two["seed"]), (&"tokens".into(), &3.into()));
+    assert_eq!((&two["prefill"]["tokens"], &two["decode"]["tokens"]), (&10.into(), &22.into()));
+    assert!(two["decode"]["tokens_per_s"].as_f64().unwrap() > 0.0);
+    let long: serde_json::Value = serde_json::from_slice(&run_with(&["a", "--json"], "").0).unwrap();
+    assert_eq!(long["completions"][0]["reason"], "context");
+    assert_eq!(long["completions"][0]["tokens"].as_array().unwrap().len(), 48);
+    let (several, _) = run(&["Once upon", "a"], "");
+    assert!(several.starts_with(b"[1] Once upon"), "{}", String::from_utf8_lossy(&several));
+}
+
+#[test]
+fn generate_says_everything_that_is_wrong_at_once() {
+    let arguments = [
+        "--temperature=-1",
+        "--top-p=7",
+        "--min-p=2",
+        "--repetition-penalty=0",
+        "--tokens=0",
+        "--stop=",
+        "--tokenizer=nonsense",
+        "--model=/no/such/model",
+    ];
+    let output = fornax(&[&["generate", "x"], &arguments[..]].concat());
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    let words = ["temperature", "top-p", "min-p", "penalty", "tokens", "stop", "nonsense", "/no/such/model"];
+    assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    assert_eq!(text.lines().count(), words.len(), "{text}");
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -9,13 +9,14 @@ use crate::plan_cache::Key;
 use crate::tensor::{Expr, State, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// One tensor of the walk.
 struct Visited {
     tensor: Tensor,
     /// How it is computed; `None` for data and scalars.
-    expr: Option<Expr>,
+    expr: Option<Arc<Expr>>,
     /// Positions of its sources in the walk.
     src: SmallVec<[u32; 3]>,
 }
@@ -47,74 +48,140 @@ fn mix(state: u64, word: u64) -> u64 {
     (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (x >> 32)
 }
 
+/// A tensor whose sources are being numbered.
+struct Open {
+    tensor: Tensor,
+    expr: Arc<Expr>,
+    /// The positions of its sources, the last first.
+    src: SmallVec<[u32; 3]>,
+}
+
+/// What [`Walk::leaf`] found.
+enum Leaf {
+    /// Data or a scalar, at that position.
+    Numbered(u32),
+    /// Something that is computed.
+    Not(Arc<Expr>),
+}
+
+struct Walk {
+    asked: Asked,
+    known: FxHashMap<u64, u32>,
+    high: u64,
+    low: u64,
+}
+
+thread_local! {
+    /// How many tensors the last walk met: the next one is often the same.
+    static LENGTH: Cell<usize> = const { Cell::new(0) };
+}
+
+impl Walk {
+    fn new(salt: u64) -> Walk {
+        let length = LENGTH.get();
+        let nodes = Vec::with_capacity(length);
+        Walk {
+            asked: Asked { key: 0, nodes, outputs: vec![], inputs: vec![], scalars: vec![] },
+            known: FxHashMap::with_capacity_and_hasher(length, Default::default()),
+            high: 0x243F_6A88_85A3_08D3u64 ^ salt,
+            low: 0x1319_8A2E_0370_7344u64,
+        }
+    }
+
+    fn leaf(&mut self, tensor: &Tensor) -> Result<Leaf> {
+        let at = self.asked.nodes.len() as u32;
+        let hash = match &*tensor.state() {
+            State::Lazy(expr) => return Ok(Leaf::Not(expr.clone())),
+            State::Ready(buffer, _) => {
+                self.asked.inputs.push((at, buffer.clone()));
+                // The hash was made of the op that computed the data; now it is just data.
+                tensor.0.data_hash()
+            }
+            State::Scalar(value) => {
+                self.asked.scalars.push((at, *value));
+                tensor.0.hash
+            }
+            State::Moved => return Err(Error::Stale { op: "eval" }),
+        };
+        Ok(Leaf::Numbered(
+            self.push(Visited { tensor: tensor.clone(), expr: None, src: SmallVec::new() }, hash),
+        ))
+    }
+
+    /// A computed tensor, after all its sources.
+    fn number(&mut self, Open { tensor, expr, mut src }: Open) -> u32 {
+        src.reverse();
+        let hash = src.iter().fold(tensor.0.hash, |hash, &at| mix(hash, at as u64 + 1));
+        self.push(Visited { tensor, expr: Some(expr), src }, hash)
+    }
+
+    fn push(&mut self, visited: Visited, hash: u64) -> u32 {
+        let at = self.asked.nodes.len() as u32;
+        self.high = mix(self.high, hash);
+        self.low = mix(self.low.rotate_left(17), hash ^ 0x5851_F42D_4C95_7F2D);
+        self.known.insert(visited.tensor.id(), at);
+        self.asked.nodes.push(visited);
+        at
+    }
+
+    fn finish(mut self) -> Asked {
+        let length = self.asked.nodes.len();
+        LENGTH.set(length);
+        self.low = mix(self.low, length as u64);
+        self.asked.key = (self.high as u128) << 64 | self.low as u128;
+        self.asked
+    }
+}
+
 impl Asked {
     /// Walks from the targets to data and scalars, numbering tensors and hashing their structure. `salt` is
     /// whatever else decides which plan fits.
     pub fn collect(targets: &[&Tensor], salt: u64) -> Result<Asked> {
-        let mut asked = Asked { key: 0, nodes: vec![], outputs: vec![], inputs: vec![], scalars: vec![] };
-        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
-        let (mut high, mut low) = (0x243F_6A88_85A3_08D3u64 ^ salt, 0x1319_8A2E_0370_7344u64);
-        // A tensor is pushed once to be expanded and, if it has sources, stays until they are numbered.
-        let mut stack: Vec<(Tensor, Option<Expr>)> = vec![];
+        let mut walk = Walk::new(salt);
+        // Tensors whose sources are being numbered, each a source of the one before it; the last source goes first.
+        let mut open: Vec<Open> = vec![];
         for &target in targets {
-            stack.push((target.clone(), None));
-            while let Some((tensor, expr)) = stack.pop() {
-                if known.contains_key(&tensor.id()) {
-                    continue;
-                }
-                let at = asked.nodes.len() as u32;
-                let mut hash = tensor.0.hash;
-                let expr = match expr {
-                    Some(expr) => Some(expr),
-                    None => match &*tensor.state() {
-                        State::Lazy(expr) => Some(expr.clone()),
-                        State::Ready(buffer, _) => {
-                            asked.inputs.push((at, buffer.clone()));
-                            // The hash was made of the op that computed the data; now it is just data.
-                            hash = tensor.0.data_hash();
-                            None
-                        }
-                        State::Scalar(value) => {
-                            asked.scalars.push((at, *value));
-                            None
-                        }
-                        State::Moved => return Err(Error::Stale { op: "eval" }),
-                    },
-                };
-                let mut src = SmallVec::new();
-                if let Some(expr) = &expr {
-                    let waiting = stack.len();
-                    for source in &expr.src {
-                        match known.get(&source.id()) {
-                            Some(&at) => {
-                                src.push(at);
-                                hash = mix(hash, at as u64 + 1);
+            let mut next = Some(target.clone());
+            loop {
+                if let Some(tensor) = next.take() {
+                    let at = match walk.known.get(&tensor.id()) {
+                        Some(&at) => Some(at),
+                        None => match walk.leaf(&tensor)? {
+                            Leaf::Numbered(at) => Some(at),
+                            Leaf::Not(expr) => {
+                                open.push(Open { tensor, expr, src: SmallVec::new() });
+                                None
                             }
-                            None => stack.push((source.clone(), None)),
-                        }
-                    }
-                    if stack.len() > waiting {
-                        stack.insert(waiting, (tensor.clone(), Some(expr.clone())));
-                        continue;
+                        },
+                    };
+                    if let (Some(at), Some(user)) = (at, open.last_mut()) {
+                        user.src.push(at);
                     }
                 }
-                high = mix(high, hash);
-                low = mix(low.rotate_left(17), hash ^ 0x5851_F42D_4C95_7F2D);
-                known.insert(tensor.id(), at);
-                asked.nodes.push(Visited { tensor, expr, src });
+                let Some(user) = open.last() else { break };
+                match user.expr.src.len() - user.src.len() {
+                    0 => {
+                        if let Some(done) = open.pop() {
+                            let at = walk.number(done);
+                            if let Some(user) = open.last_mut() {
+                                user.src.push(at);
+                            }
+                        }
+                    }
+                    left => next = Some(user.expr.src[left - 1].clone()),
+                }
             }
-            let at = known[&target.id()];
-            asked.outputs.push(at);
-            high = mix(high, at as u64);
+            let at = walk.known[&target.id()];
+            walk.asked.outputs.push(at);
+            walk.high = mix(walk.high, at as u64);
         }
-        low = mix(low, asked.nodes.len() as u64);
-        asked.key = (high as u128) << 64 | low as u128;
-        Ok(asked)
+        Ok(walk.finish())
     }
 
-    /// Which input a tensor is, if it is one.
-    pub fn input_of(&self, tensor: &Tensor) -> Option<usize> {
-        self.inputs.iter().position(|(at, _)| self.nodes[*at as usize].tensor.id() == tensor.id())
+    /// The inputs by the id of their tensor.
+    pub fn input_ids(&self) -> FxHashMap<u64, usize> {
+        let id = |(i, (at, _)): (usize, &(u32, Arc<Buffer>))| (self.nodes[*at as usize].tensor.id(), i);
+        self.inputs.iter().enumerate().map(id).collect()
     }
 
     /// How many handles to each input are held by what was walked: by recorded ops and by this walk.
@@ -123,8 +190,8 @@ impl Asked {
         for src in self.nodes.iter().flat_map(|n| &n.src) {
             uses[*src as usize] += 1;
         }
-        // Each op holds its sources once, the walk's copy of it once more, and the walk every tensor once.
-        self.inputs.iter().map(|(at, _)| 2 * uses[*at as usize] + 1).collect()
+        // Each op holds its sources once, and the walk every tensor once.
+        self.inputs.iter().map(|(at, _)| uses[*at as usize] + 1).collect()
     }
 
     /// The same as a graph of its own, in which equal nodes are one.

@@ -32,7 +32,7 @@ pub use error::{Error, Result};
 pub use graph::autograd::{Gradients, grad};
 pub use peaks::{Measured, Peaks};
 pub use random::manual_seed;
-pub use realize::eval;
+pub use realize::{eval, eval_replacing};
 pub use scope::scope;
 pub use store::{cache_dir, set_cache_dir};
 pub use tensor::{

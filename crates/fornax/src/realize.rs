@@ -1,14 +1,13 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Ran, TimingMode};
+use crate::device::{Buffer, Device, Launch, Memory, Ran, TimingMode};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Place, Plan, Request, schedule};
 use crate::span::{self, Phase};
 use crate::tensor::Tensor;
 use crate::verify;
-use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -24,6 +23,23 @@ use std::sync::atomic::Ordering::Relaxed;
 /// ```
 pub fn eval(targets: &[&Tensor]) -> Result<()> {
     eval_donating(targets, &[])
+}
+
+/// Computes tensors together; the new tensor of a pair `(new, old)` takes over the memory of `old` where its kernel can
+/// work in place. `old` is then gone: who still holds a handle and uses it gets [`Error::Stale`].
+///
+/// ```
+/// # use fornax::*;
+/// let old = Tensor::from_slice(&[1f32, 2.0], &[2], &Device::cpu())?;
+/// let new = old.add(1.0)?;
+/// eval_replacing(&[], &[(&new, &old)])?;
+/// assert_eq!(new.to_vec::<f32>()?, [2.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn eval_replacing(targets: &[&Tensor], pairs: &[(&Tensor, &Tensor)]) -> Result<()> {
+    let all: Vec<&Tensor> = targets.iter().copied().chain(pairs.iter().map(|(new, _)| *new)).collect();
+    let donations: Vec<_> = pairs.iter().enumerate().map(|(i, (_, old))| (targets.len() + i, *old)).collect();
+    eval_donating(&all, &donations)
 }
 
 /// Computes tensors; target `i` of a pair `(i, old)` may overwrite the memory of `old`, which is then gone. It
@@ -52,10 +68,10 @@ pub(crate) fn eval_donating(targets: &[&Tensor], donations: &[(usize, &Tensor)])
     for (target, &answer) in lazy.iter().zip(&plan.answers) {
         target.set_ready(outputs[answer].clone());
     }
-    for (_, input, old) in &offers {
-        if plan.outputs.iter().any(|o| o.takes == Some(*input)) && free[*input] {
-            old.set_moved();
-        }
+    if !offers.is_empty() {
+        let mut taken = vec![false; free.len()];
+        plan.outputs.iter().filter_map(|output| output.takes).for_each(|input| taken[input] = free[input]);
+        offers.iter().filter(|(_, input, _)| taken[*input]).for_each(|(_, _, old)| old.set_moved());
     }
     Ok(())
 }
@@ -92,10 +108,11 @@ fn ask<'a>(targets: &[&'a Tensor], donations: &[(usize, &'a Tensor)]) -> Result<
     let salt =
         donations.iter().fold(donations.len() as u64, |h, (i, _)| h.rotate_left(5) ^ position[*i] as u64);
     let asked = Asked::collect(&lazy, salt)?;
+    let inputs = if donations.is_empty() { Default::default() } else { asked.input_ids() };
     let offers: Vec<(usize, usize, &Tensor)> = donations
         .iter()
         .filter(|(i, _)| position[*i] != usize::MAX)
-        .filter_map(|(i, old)| asked.input_of(old).map(|input| (position[*i], input, *old)))
+        .filter_map(|(i, old)| inputs.get(&old.id()).map(|&input| (position[*i], input, *old)))
         .collect();
     Ok((lazy, asked, offers))
 }
@@ -165,14 +182,21 @@ fn launch(
         Place::Output(i) => outputs[i].memory(),
         Place::Slot(i) => slots[i].memory(),
     };
+    let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len());
+    let mut args: Vec<Scalar> = vec![];
+    for step in &plan.steps {
+        memories.extend(step.reads.iter().chain(&step.writes).map(memory));
+        args.extend(step.args.iter().map(|&a| scalars[a]));
+    }
+    let (mut memories, mut args) = (&memories[..], &args[..]);
     let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len());
     for (step, pipeline) in plan.steps.iter().zip(pipelines) {
         batch.push(Launch {
             kernel: &step.kernel,
             pipeline: &**pipeline,
-            reads: step.reads.iter().map(memory).collect(),
-            writes: step.writes.iter().map(memory).collect(),
-            args: step.args.iter().map(|&a| scalars[a]).collect::<SmallVec<_>>(),
+            reads: first(&mut memories, step.reads.len()),
+            writes: first(&mut memories, step.writes.len()),
+            args: first(&mut args, step.args.len()),
         });
     }
     if device.0.settings.verify.load(Relaxed) {
@@ -182,8 +206,16 @@ fn launch(
         run(device, plan, &batch, memories)?;
     }
     device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
-    drop(batch);
+    // The last one first: the pool then gives them to the next launch in the same order.
+    slots.into_iter().rev().for_each(drop);
     Ok(outputs)
+}
+
+/// Takes the first `count` of a slice.
+fn first<'a, T>(slice: &mut &'a [T], count: usize) -> &'a [T] {
+    let (first, rest) = slice.split_at(count);
+    *slice = rest;
+    first
 }
 
 /// Launches; measures and keeps what ran if the device was told to.

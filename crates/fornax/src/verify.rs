@@ -17,11 +17,11 @@ pub(crate) fn launch(device: &Device, plan: &Plan, batch: &[Launch<'_>], scalars
         plan.scalars.iter().zip(scalars).filter_map(|(id, value)| id.map(|id| (id, *value))).collect();
     for (step, launch) in plan.steps.iter().zip(batch) {
         let mut known: FxHashMap<NodeId, Array> = FxHashMap::default();
-        for (id, memory) in step.read_nodes.iter().zip(&launch.reads) {
+        for (id, memory) in step.read_nodes.iter().zip(launch.reads) {
             known.insert(*id, download(device, &plan.graph, *id, *memory)?);
         }
         device.0.backend.launch(std::slice::from_ref(launch))?;
-        for (id, memory) in step.write_nodes.iter().zip(&launch.writes) {
+        for (id, memory) in step.write_nodes.iter().zip(launch.writes) {
             let got = download(device, &plan.graph, *id, *memory)?;
             let want = evaluate(&plan.graph, *id, &mut known, &numbers)?;
             // Sums that cancel leave the rounding errors of their terms, however small the result.

@@ -415,6 +415,25 @@ fn indexing_and_sorting() -> Result<()> {
     Ok(())
 }
 
+/// Arithmetic on nothing but numbers: kernels do it for themselves, or find it in memory where they cannot.
+#[test]
+fn numbers_made_of_numbers() -> Result<()> {
+    let device = cpu();
+    let x = f(&[1.0, 2.0, 3.0, 4.0], &[2, 2]);
+    let one = |start: i64| Tensor::arange(start, start + 1, 1, DType::I64, &device);
+    is(Tensor::arange(0, 3, 1, DType::I64, &device)?.le(&one(1)?), &[3], &[1.0, 1.0, 0.0]);
+    is(one(5)?.mul(&x), &[2, 2], &[5.0, 10.0, 15.0, 20.0]);
+    is(x.gather(0, &one(1)?.reshape(&[1, 1])?.expand(&[1, 2])?), &[1, 2], &[3.0, 4.0]);
+    let index = one(1)?.reshape(&[1, 1])?.expand(&[1, 2])?;
+    is(x.scatter_add(0, &index, &f(&[10.0, 20.0], &[1, 2])), &[2, 2], &[1.0, 2.0, 13.0, 24.0]);
+    let three = Tensor::scalar(2.0, DType::F32, &device)?.add(1.0)?;
+    is(x.matmul(&three.broadcast_to(&[2, 1])?), &[2, 1], &[9.0, 21.0]);
+    is(three.mul(2.0)?.broadcast_to(&[1, 2])?.matmul(&x), &[1, 2], &[24.0, 36.0]);
+    is(three.broadcast_to(&[3])?.cumsum(0), &[3], &[3.0, 6.0, 9.0]);
+    is(three.broadcast_to(&[2])?.add(&three.broadcast_to(&[2])?.cumsum(0)?), &[2], &[6.0, 9.0]);
+    Ok(())
+}
+
 #[test]
 fn norms_and_losses() -> Result<()> {
     let x = f(&[1.0, 2.0, 3.0, 4.0], &[2, 2]);

@@ -5,7 +5,7 @@ mod on;
 
 use fornax::nn::{Linear, Module, Parameter};
 use fornax::optim::{AdamW, Optimizer, Sgd};
-use fornax::{DType, Device, Error, Result, Stats, Tensor, manual_seed};
+use fornax::{DType, Device, Error, Result, Stats, Tensor, eval_replacing, manual_seed};
 
 fn named(parameters: &[Parameter]) -> Vec<(String, Parameter)> {
     parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect()
@@ -164,6 +164,42 @@ fn a_budget_refuses_a_plan_before_it_runs_and_names_the_largest() -> Result<()> 
     assert_eq!(device.stats().launches, 0);
     device.set_memory_budget(None);
     y.eval()
+}
+
+/// A table whose rows are written one after the other stays where it is.
+#[test]
+fn a_scatter_into_a_replaced_tensor_works_in_place() -> Result<()> {
+    let device = on::fresh();
+    let mut table = Tensor::from_slice(&[0f32; 64 * 32], &[64, 32], &device)?;
+    let mut want = vec![0f32; 64 * 32];
+    for row in [3usize, 0, 63, 7] {
+        let values: Vec<f32> = (0..32).map(|i| (row * 100 + i) as f32).collect();
+        want[row * 32..][..32].copy_from_slice(&values);
+        let values = Tensor::from_slice(&values, &[1, 32], &device)?;
+        let index =
+            Tensor::arange(row, row + 1, 1, DType::I64, &device)?.reshape(&[1, 1])?.expand(&[1, 32])?;
+        let new = table.scatter_add(0, &index, &values)?;
+        let sum = new.sum_all()?;
+        device.reset_stats();
+        let live = device.stats().pool.live_bytes;
+        eval_replacing(&[&sum], &[(&new, &table)])?;
+        assert!(device.stats().pool.peak_bytes - live < 64 * 32 * 4, "{:?}", device.stats());
+        assert!(matches!(table.to_vec::<f32>(), Err(Error::Stale { .. })));
+        assert_eq!(sum.item::<f32>()?, want.iter().sum::<f32>());
+        table = new;
+    }
+    assert_eq!(table.to_vec::<f32>()?, want);
+    // One that another tensor shares its memory with keeps its value.
+    let other = table.detach();
+    let new =
+        table.scatter_add(0, &Tensor::zeros(&[1, 32], DType::I64, &device)?, &table.narrow(0, 3, 1)?)?;
+    eval_replacing(&[], &[(&new, &table)])?;
+    assert_eq!((other.to_vec::<f32>()?, table.to_vec::<f32>()?), (want.clone(), want.clone()));
+    assert_eq!(
+        new.to_vec::<f32>()?[..32],
+        want[96..128].iter().zip(&want).map(|(a, b)| a + b).collect::<Vec<_>>()
+    );
+    Ok(())
 }
 
 #[test]

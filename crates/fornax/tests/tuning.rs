@@ -27,7 +27,7 @@ fn a_form_is_measured_once_and_computes_the_same() -> Result<()> {
     let (plain, tuned) = (Device::open("wgpu")?, Device::open("wgpu")?);
     plain.set_tuning(Duration::ZERO);
     tuned.set_tuning(Duration::from_secs(120));
-    for (dtype, near) in [(DType::F32, 1e-4), (DType::F16, 3e-2)] {
+    for (dtype, near) in [(DType::F32, 1e-5), (DType::F16, 1e-3)] {
         let right = product(&plain, dtype)?.to_dtype(DType::F32)?.to_vec::<f32>()?;
         let made = |device: &Device| -> Result<(Vec<f32>, u64)> {
             let y = product(device, dtype)?;
@@ -44,8 +44,9 @@ fn a_form_is_measured_once_and_computes_the_same() -> Result<()> {
         let (second, compiled) = made(&again)?;
         assert!(compiled <= 3, "{dtype}: {compiled} pipelines for one product and one cast");
         assert_eq!(first, second, "{dtype}: the form that was remembered is the one that won");
+        let largest = right.iter().fold(0.0f32, |m, x| m.max(x.abs()));
         let worst = right.iter().zip(&first).map(|(a, b)| (a - b).abs()).fold(0.0f32, f32::max);
-        assert!(worst < near, "{dtype}: {worst}");
+        assert!(worst <= near * largest, "{dtype}: {worst} of {largest}");
         let ways = again.alternatives(&*product(&again, dtype)?.plan()?)?;
         assert_eq!(ways.len(), 1);
         assert!(ways[0].1.len() > 2 && ways[0].1.iter().all(|(_, seconds)| seconds.is_some()), "{ways:?}");

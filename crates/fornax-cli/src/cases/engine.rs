@@ -3,7 +3,7 @@
 use super::steps::DISTILGPT2;
 use super::{Case, Prepared, Roof, case, randint, randn, wall};
 use fornax::{DType, Device, Result, Tensor};
-use fornax_models::Gpt;
+use fornax_models::Gpt2;
 
 pub fn all() -> Vec<Case> {
     vec![
@@ -11,6 +11,7 @@ pub fn all() -> Vec<Case> {
         case("launches_1000", |d| launches(1000, d)),
         wall("upload_64MiB", upload),
         wall("read_back_64MiB", read_back),
+        wall("pool_allocation", pool_allocation),
         wall("allocation_reused_64MiB", |d| allocation(false, d)),
         wall("allocation_fresh_64MiB", |d| allocation(true, d)),
         wall("plan_lookup_ns_per_node", plan_lookup),
@@ -18,7 +19,7 @@ pub fn all() -> Vec<Case> {
 }
 
 pub fn gpu() -> Vec<Case> {
-    vec![wall("launches_1000_cpu", |d| launches(1000, d))]
+    vec![wall("launches_1000_cpu", |d| launches(1000, d)), wall("upload_4KiB", uploads)]
 }
 
 fn tiny_ops(device: &Device) -> Result<Prepared> {
@@ -62,6 +63,27 @@ fn read_back(device: &Device) -> Result<Prepared> {
     Ok(Prepared::new(call).needs(Roof::ReadBack, BYTES as f64))
 }
 
+/// Allocations of many sizes, all of them from the pool; per allocation.
+fn pool_allocation(device: &Device) -> Result<Prepared> {
+    let device = device.clone();
+    let call = move || {
+        // Some are held while others are asked for, as in a step.
+        for _ in 0..125 {
+            let held = (0..8).map(|i| device.allocate(4096 << i)).collect::<Result<Vec<_>>>()?;
+            drop(held);
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(call).in_parts(1000))
+}
+
+/// Small tensors made of the host's data; per tensor.
+fn uploads(device: &Device) -> Result<Prepared> {
+    let (device, data) = (device.clone(), vec![1f32; 1024]);
+    let call = move || (0..100).try_for_each(|_| Tensor::from_slice(&data, &[1024], &device).map(|_| ()));
+    Ok(Prepared::new(call).in_parts(100))
+}
+
 /// A map whose result goes into memory that was used before, or that the system must give.
 fn allocation(fresh: bool, device: &Device) -> Result<Prepared> {
     let (x, device) = (randn(&[BYTES / 4], device)?, device.clone());
@@ -76,10 +98,10 @@ fn allocation(fresh: bool, device: &Device) -> Result<Prepared> {
 
 /// Records loss and gradients of a distilgpt2 step and finds their plan, without running it; per node recorded.
 fn plan_lookup(device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(DISTILGPT2, device)?;
+    let model = Gpt2::new(DISTILGPT2, device)?;
     let ids = randint(DISTILGPT2.vocabulary, &[1, DISTILGPT2.context], device)?;
     let call = move || -> Result<()> {
-        let loss = model.loss(&ids)?;
+        let loss = model.loss(&ids, &ids)?;
         let gradients = loss.backward()?;
         let mut targets = vec![&loss];
         targets.extend(gradients.iter().map(|(_, gradient)| gradient));

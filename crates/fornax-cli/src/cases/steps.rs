@@ -3,11 +3,10 @@
 use super::{Case, Prepared, case, randint, randn, wall};
 use fornax::nn::{Linear, Module, Parameter, Visitor};
 use fornax::optim::{AdamW, Optimizer};
-use fornax::{Device, Result};
-use fornax_models::{Gpt, GptConfig};
+use fornax::{Device, Pending, Result};
+use fornax_models::{Gpt2, Gpt2Config};
 
-pub const DISTILGPT2: GptConfig =
-    GptConfig { vocabulary: 50257, context: 128, layers: 6, width: 768, heads: 12 };
+pub const DISTILGPT2: Gpt2Config = Gpt2Config::new(50257, 128, 6, 768, 12);
 
 pub fn all() -> Vec<Case> {
     vec![
@@ -15,20 +14,22 @@ pub fn all() -> Vec<Case> {
         wall("mlp_train_128", mlp_train),
         Case {
             budget: 6.0,
-            ..wall("gpt_train_4x256_B8_T128_V256", |d| {
-                let config = GptConfig { vocabulary: 256, context: 128, layers: 4, width: 256, heads: 4 };
-                gpt_train(config, 8, d)
-            })
+            ..wall("gpt_train_4x256_B8_T128_V256", |d| gpt_train(Gpt2Config::new(256, 128, 4, 256, 4), 8, d))
         },
         Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
     ]
 }
 
 pub fn gpu() -> Vec<Case> {
-    let config = GptConfig { context: 512, ..DISTILGPT2 };
+    let config = Gpt2Config { context: 512, ..DISTILGPT2 };
     let step =
         |batch: usize| wall(&format!("distilgpt2_train_B{batch}_T512"), move |d| gpt_train(config, batch, d));
-    vec![step(1), step(8)]
+    vec![
+        wall("loss_read_a_step_behind", |d| losses(true, d)),
+        wall("loss_read_at_once", |d| losses(false, d)),
+        step(1),
+        step(8),
+    ]
 }
 
 /// The update alone: the gradient is there already.
@@ -68,11 +69,34 @@ fn mlp_train(device: &Device) -> Result<Prepared> {
     Ok(Prepared::new(call).operations(2.0 * 128.0 * (3.0 * all - first)))
 }
 
-fn gpt_train(config: GptConfig, batch: usize, device: &Device) -> Result<Prepared> {
-    let model = Gpt::new(config, device)?;
-    let ids = randint(config.vocabulary, &[batch, config.context], device)?;
+/// Steps of a small model whose loss is printed every time: read when the next step is on its way, or at once. Per
+/// step.
+fn losses(behind: bool, device: &Device) -> Result<Prepared> {
+    let model = Linear::new(256, 256, device)?;
+    let x = randn(&[64, 256], device)?;
     let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
-    let call = move || optimizer.step(&model.loss(&ids)?.backward()?);
+    let mut last: Option<Pending<f32>> = None;
+    let call = move || {
+        for _ in 0..20 {
+            let loss = model.forward(&x)?.sqr()?.mean_all()?;
+            optimizer.step(&loss.backward()?)?;
+            if !behind {
+                loss.item::<f32>()?;
+            } else if let Some(last) = last.replace(loss.item_later()?) {
+                last.wait()?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Prepared::new(call).in_parts(20))
+}
+
+fn gpt_train(config: Gpt2Config, batch: usize, device: &Device) -> Result<Prepared> {
+    let model = Gpt2::new(config, device)?;
+    let drawn = || randint(config.vocabulary, &[batch, config.context], device);
+    let (ids, targets) = (drawn()?, drawn()?);
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, model.named_parameters())?;
+    let call = move || optimizer.step(&model.loss(&ids, &targets)?.backward()?);
     // Three products a weight and token; causal attention counts half its square.
     let [vocabulary, time, layers, width] =
         [config.vocabulary, config.context, config.layers, config.width].map(|n| n as f64);

@@ -20,7 +20,7 @@ impl Device {
     ///
     /// ```
     /// # use fornax::*;
-    /// let device = Device::best()?;
+    /// let device = Device::open("cpu")?;
     /// let x = Tensor::zeros(&[64, 64], DType::F32, &device)?;
     /// let y = x.add(1.0)?.softmax(-1)?;
     /// device.prewarm(&*y.plan()?)?;

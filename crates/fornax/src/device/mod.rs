@@ -19,7 +19,6 @@ use crate::kernel::Kernel;
 use crate::plan_cache::PlanCache;
 use crate::schedule::Plan;
 use pool::Pool;
-use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -40,11 +39,11 @@ pub struct Launch<'a> {
     /// Its compiled form.
     pub pipeline: &'a dyn Pipeline,
     /// One memory for each of `kernel.reads`; each may be larger than the port.
-    pub reads: SmallVec<[&'a dyn Memory; 6]>,
+    pub reads: &'a [&'a dyn Memory],
     /// One memory for each of `kernel.writes`.
-    pub writes: SmallVec<[&'a dyn Memory; 4]>,
+    pub writes: &'a [&'a dyn Memory],
     /// One number for each of `kernel.args`.
-    pub args: SmallVec<[Scalar; 4]>,
+    pub args: &'a [Scalar],
 }
 
 /// Seconds of the host's clock since it was first asked for.
@@ -515,8 +514,9 @@ impl Device {
         self.0.plans.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A buffer from the pool.
-    pub(crate) fn allocate(&self, bytes: usize) -> Result<Arc<Buffer>> {
+    /// Memory from the pool, contents undefined; dropping it gives it back. A program that allocates ahead what it will
+    /// need spares its first step the system's slower answer.
+    pub fn allocate(&self, bytes: usize) -> Result<Arc<Buffer>> {
         Pool::take(&self.0.pool, bytes)
     }
 }

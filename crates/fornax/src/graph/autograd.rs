@@ -14,6 +14,7 @@ use crate::view::{Dims, Range};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
+use std::sync::Arc;
 
 /// The gradients of a loss for its leaves (see [`Tensor::variable`]).
 ///
@@ -52,6 +53,24 @@ impl Gradients {
     pub fn map(&self, mut f: impl FnMut(u64, &Tensor) -> Result<Tensor>) -> Result<Gradients> {
         let leaves = self.iter().map(|(id, gradient)| Ok((id, f(id, gradient)?))).collect::<Result<_>>()?;
         Ok(Gradients { root: self.root.clone(), leaves, fenced: self.fenced })
+    }
+
+    /// The gradients of `root`, which is the sum of both losses.
+    pub(crate) fn plus(&self, other: &Gradients, root: &Tensor) -> Result<Gradients> {
+        let mut leaves = self.leaves.clone();
+        for (id, gradient) in other.iter() {
+            let sum = match leaves.get(&id) {
+                Some(known) => known.add(gradient)?,
+                None => gradient.clone(),
+            };
+            leaves.insert(id, sum);
+        }
+        Ok(Gradients { root: root.clone(), leaves, fenced: false })
+    }
+
+    /// The same under another root: what a step evaluates as its loss.
+    pub(crate) fn with_root(self, root: Tensor) -> Gradients {
+        Gradients { root, ..self }
     }
 
     /// The gradients as values in memory: clipping and updates are kernels of their own, the same program for
@@ -120,7 +139,7 @@ fn one(loss: &Tensor) -> Result<Tensor> {
 
 /// How a tensor was computed, if a gradient goes further. A reshape to the same shape is a leaf: only
 /// `variable` and `detach` make those.
-fn history(tensor: &Tensor) -> Option<Expr> {
+fn history(tensor: &Tensor) -> Option<Arc<Expr>> {
     let expr = tensor.expr()?;
     let is_leaf = expr.op == Op::Reshape && expr.src[0].shape() == tensor.shape();
     (!is_leaf && expr.src.iter().any(|s| s.requires_grad())).then_some(expr)
@@ -190,13 +209,14 @@ fn combine(mut parts: SmallVec<[Tensor; 2]>) -> Tensor {
 fn join_slices(parts: &[Tensor]) -> Option<Tensor> {
     let mut slices: Vec<(usize, usize, Tensor)> = vec![];
     for part in parts {
-        let Expr { op: Op::Pad(amounts), src } = part.expr()? else { return None };
+        let expr = part.expr()?;
+        let Op::Pad(amounts) = &expr.op else { return None };
         let mut padded = amounts.iter().enumerate().filter(|(_, amount)| **amount != (0, 0));
         let (axis, &(before, _)) = padded.next()?;
         if padded.next().is_some() {
             return None;
         }
-        slices.push((axis, before, src[0].clone()));
+        slices.push((axis, before, expr.src[0].clone()));
     }
     slices.sort_by_key(|&(_, before, _)| before);
     let axis = slices[0].0;
@@ -213,12 +233,14 @@ fn join_slices(parts: &[Tensor]) -> Option<Tensor> {
 
 /// Axis, index and value of a scatter into constant zeros.
 fn scattered_into_zeros(part: &Tensor) -> Option<(usize, Tensor, Tensor)> {
-    let Expr { op: Op::ScatterAdd(axis), src } = part.expr()? else { return None };
+    let expr = part.expr()?;
+    let (Op::ScatterAdd(axis), src) = (&expr.op, &expr.src) else { return None };
     let mut base = src[0].expr()?;
     while matches!(base.op, Op::Expand | Op::Reshape) {
-        base = base.src[0].expr()?;
+        let next = base.src[0].expr()?;
+        base = next;
     }
-    (base.op == Op::Literal(0)).then(|| (axis, src[1].clone(), src[2].clone()))
+    (base.op == Op::Literal(0)).then(|| (*axis, src[1].clone(), src[2].clone()))
 }
 
 /// One entry for each source; `None` where no gradient goes.
@@ -518,7 +540,7 @@ mod tests {
     }
 
     fn op(tensor: &Tensor) -> Op {
-        tensor.expr().unwrap().op
+        tensor.expr().unwrap().op.clone()
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use super::Op;
 use crate::tensor::{Expr, State, Tensor, raw, recording};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The copies that one walk has made.
 #[derive(Default)]
@@ -17,7 +18,7 @@ pub(super) struct Recompute {
 
 impl Recompute {
     /// A node of a region as a copy over copies; `None` for a node of no region.
-    pub fn node(&mut self, tensor: &Tensor, expr: &Expr, gradient: &Tensor) -> Option<(Tensor, Expr)> {
+    pub fn node(&mut self, tensor: &Tensor, expr: &Expr, gradient: &Tensor) -> Option<(Tensor, Arc<Expr>)> {
         let region = tensor.0.region;
         if region == 0 {
             return None;
@@ -25,11 +26,11 @@ impl Recompute {
         let token = self.tokens.entry(region).or_insert_with(|| gradient.clone()).clone();
         let copy = self.copy(tensor, region, &token);
         let src = expr.src.iter().map(|s| self.copy(s, region, &token)).collect();
-        Some((copy, Expr { op: expr.op.clone(), src }))
+        Some((copy, Arc::new(Expr { op: expr.op.clone(), src })))
     }
 
     fn copy(&mut self, tensor: &Tensor, region: u32, token: &Tensor) -> Tensor {
-        let mut inside: Vec<(Tensor, Expr)> = vec![];
+        let mut inside: Vec<(Tensor, Arc<Expr>)> = vec![];
         let mut seen = FxHashSet::default();
         let mut stack = vec![tensor.clone()];
         while let Some(tensor) = stack.pop() {
@@ -49,8 +50,9 @@ impl Recompute {
         }
         // Sources are older than their users.
         inside.sort_by_key(|(tensor, _)| tensor.id());
-        for (tensor, Expr { op, src }) in inside {
-            let src = src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
+        for (tensor, expr) in inside {
+            let op = expr.op.clone();
+            let src = expr.src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
             let copy = tensor.0.scope.backward().enter(|| again(&tensor, Expr { op, src }));
             self.copies.insert((region, tensor.id()), copy);
         }
@@ -59,7 +61,7 @@ impl Recompute {
 }
 
 /// How a tensor of the region is computed again; `None` for what exists anyway.
-fn recomputed(tensor: &Tensor, region: u32) -> Option<Expr> {
+fn recomputed(tensor: &Tensor, region: u32) -> Option<Arc<Expr>> {
     let expr = match &*tensor.state() {
         State::Lazy(expr) if tensor.0.region == region => expr.clone(),
         _ => return None,

@@ -14,46 +14,76 @@
 //! # Ok::<(), fornax::Error>(())
 //! ```
 
-use super::{format_error, read_file, reorder, write_file};
+use super::{format_error, read_file, reorder, write_whole};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::nn::Module;
+use crate::nn::{Module, Parameter};
 use crate::tensor::Tensor;
-use ::safetensors::tensor::TensorView;
+use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, SafeTensors};
+use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Words that travel with the tensors of a file.
+pub type Notes = BTreeMap<String, String>;
+
 /// Writes tensors under their names. They are evaluated first, together.
 pub fn save(path: impl AsRef<Path>, tensors: &[(String, Tensor)]) -> Result<()> {
+    save_with(path, tensors, &Notes::new())
+}
+
+/// As [`save`], with notes (the file's `__metadata__`). Tensors are read back one at a time.
+pub fn save_with(path: impl AsRef<Path>, tensors: &[(String, Tensor)], notes: &Notes) -> Result<()> {
     let path = path.as_ref();
     crate::realize::eval(&tensors.iter().map(|(_, tensor)| tensor).collect::<Vec<_>>())?;
-    let mut data: BTreeMap<&str, (&Tensor, Vec<u8>)> = BTreeMap::new();
-    for (name, tensor) in tensors {
-        let mut bytes = tensor.to_bytes()?;
-        reorder(&mut bytes, tensor.dtype().size(), true);
-        if data.insert(name, (tensor, bytes)).is_some() {
+    // The format wants the widest elements first.
+    let mut tensors: Vec<&(String, Tensor)> = tensors.iter().collect();
+    tensors.sort_by(|(a, x), (b, y)| y.dtype().size().cmp(&x.dtype().size()).then_with(|| a.cmp(b)));
+    let mut names = FxHashSet::default();
+    let (mut entries, mut end) = (vec![], 0);
+    for (name, tensor) in &tensors {
+        if !names.insert(name) {
             return Err(Error::Parameter { name: name.clone(), detail: "two tensors have this name".into() });
         }
+        let begin = end;
+        end += tensor.numel() * tensor.dtype().size();
+        let (dtype, shape) = (to_file(tensor.dtype()), tensor.shape().to_vec());
+        entries.push((name.clone(), TensorInfo { dtype, shape, data_offsets: (begin, end) }));
     }
-    let mut views = vec![];
-    for (name, (tensor, bytes)) in &data {
-        let view = TensorView::new(to_file(tensor.dtype()), tensor.shape().to_vec(), bytes)
-            .map_err(|error| format_error(path, format!("{name}: {error}")))?;
-        views.push((*name, view));
-    }
-    let file =
-        ::safetensors::serialize(views, None).map_err(|error| format_error(path, error.to_string()))?;
-    write_file(path, &[&file])
+    // Libraries around PyTorch refuse files that do not say this; it stands for row-major tensors.
+    let format = ("format".to_string(), "pt".to_string());
+    let words = notes.clone().into_iter().chain([format]).collect();
+    let header =
+        Metadata::new(Some(words), entries).map_err(|error| format_error(path, error.to_string()))?;
+    let mut header = serde_json::to_vec(&header).map_err(|error| format_error(path, error.to_string()))?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let io = |source| super::io_error(path, source);
+    write_whole(path, |file| {
+        file.write_all(&(header.len() as u64).to_le_bytes())
+            .and_then(|()| file.write_all(&header))
+            .map_err(io)?;
+        for (_, tensor) in tensors {
+            let mut bytes = tensor.to_bytes()?;
+            reorder(&mut bytes, tensor.dtype().size(), true);
+            file.write_all(&bytes).map_err(io)?;
+        }
+        Ok(())
+    })
 }
 
 /// Reads all tensors of a file.
 pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<BTreeMap<String, Tensor>> {
+    Ok(load_with(path, device)?.0)
+}
+
+/// Reads all tensors of a file, and its notes.
+pub fn load_with(path: impl AsRef<Path>, device: &Device) -> Result<(BTreeMap<String, Tensor>, Notes)> {
     let path = path.as_ref();
     let file = read_file(path)?;
-    let tensors = SafeTensors::deserialize(&file)
-        .map_err(|error| format_error(path, format!("not a whole safetensors file: {error}")))?;
+    let broken = |error| format_error(path, format!("not a whole safetensors file: {error}"));
+    let tensors = SafeTensors::deserialize(&file).map_err(broken)?;
     let mut all = BTreeMap::new();
     for (name, view) in tensors.iter() {
         let dtype = from_file(view.dtype()).ok_or_else(|| {
@@ -66,7 +96,8 @@ pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<BTreeMap<String, 
         }
         all.insert(name.to_string(), Tensor::from_bytes(&bytes, view.shape(), dtype, device)?);
     }
-    Ok(all)
+    let notes = SafeTensors::read_metadata(&file).map_err(broken)?.1.metadata().clone();
+    Ok((all, notes.into_iter().flatten().collect()))
 }
 
 /// Writes a module's parameters under their paths.
@@ -79,11 +110,33 @@ pub fn save_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()
 /// Sets a module's parameters from a file that has exactly these, in these shapes. Other float types are cast.
 /// On an error nothing has changed.
 pub fn load_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()> {
+    match module.parameters().first() {
+        Some(first) => set_parameters(module, load(path, &first.device())?),
+        None => Ok(()),
+    }
+}
+
+/// The same from tensors that were read already.
+pub fn set_parameters(module: &dyn Module, file: BTreeMap<String, Tensor>) -> Result<()> {
     let parameters = module.named_parameters();
-    let Some((_, first)) = parameters.first() else { return Ok(()) };
-    let mut file = load(path, &first.device())?;
+    let values = fitting(&parameters, file)?;
+    replace(&parameters, &values)
+}
+
+/// Sets parameters in the order of their leaves, which gradients go by: a step records the same before and after.
+pub(super) fn replace(parameters: &[(String, Parameter)], values: &[Tensor]) -> Result<()> {
+    let mut pairs: Vec<_> = parameters.iter().map(|(_, parameter)| parameter).zip(values).collect();
+    pairs.sort_by_key(|(parameter, _)| parameter.tensor().id());
+    pairs.into_iter().try_for_each(|(parameter, value)| parameter.set(value))
+}
+
+/// The tensors that parameters are set to: exactly theirs, in their shapes and dtypes.
+pub(super) fn fitting(
+    parameters: &[(String, Parameter)],
+    mut file: BTreeMap<String, Tensor>,
+) -> Result<Vec<Tensor>> {
     let mut values = vec![];
-    for (name, parameter) in &parameters {
+    for (name, parameter) in parameters {
         let wrong = |detail: String| Error::Parameter { name: name.clone(), detail };
         let value = file.remove(name).ok_or_else(|| wrong("the file does not have it".into()))?;
         if value.shape() != parameter.shape() {
@@ -99,10 +152,7 @@ pub fn load_parameters(path: impl AsRef<Path>, module: &dyn Module) -> Result<()
         return Err(Error::Parameter { name, detail: "the module has no such parameter".into() });
     }
     crate::realize::eval(&values.iter().collect::<Vec<_>>())?;
-    for ((_, parameter), value) in parameters.iter().zip(&values) {
-        parameter.set(value)?;
-    }
-    Ok(())
+    Ok(values)
 }
 
 fn to_file(dtype: DType) -> Dtype {

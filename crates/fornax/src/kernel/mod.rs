@@ -277,6 +277,14 @@ pub struct ScatterAdd {
     pub value: (usize, View),
 }
 
+impl ScatterAdd {
+    /// The read that the result may share memory with: a base that lies as the result will and is no operand too.
+    pub fn in_place_base(&self) -> Option<usize> {
+        let (read, view) = self.base.as_ref()?;
+        (view.is_contiguous() && self.index.0 != *read && self.value.0 != *read).then_some(*read)
+    }
+}
+
 /// Writes the I64 positions that sort axis `axis` of the operand.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sort {

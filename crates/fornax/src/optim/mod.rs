@@ -19,6 +19,7 @@
 //! # Ok::<(), fornax::Error>(())
 //! ```
 
+mod accumulate;
 mod adam;
 mod clip;
 mod lion;
@@ -28,6 +29,7 @@ mod scaler;
 mod schedule;
 mod sgd;
 
+pub use accumulate::accumulate;
 pub use adam::{Adam, AdamW};
 pub use clip::{clip_grad_norm, clip_grad_value};
 pub use lion::Lion;

@@ -8,7 +8,7 @@ use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
 use crate::schedule::Plan;
 use crate::scope::scope;
-use crate::tensor::{Tensor, no_grad};
+use crate::tensor::{Pending, Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ struct Slot {
     parameter: Parameter,
     states: Vec<Tensor>,
     steps: u64,
+    /// Whether the last of the steps counts only if the optimizer's verdict says so.
+    uncertain: bool,
 }
 
 struct Slots {
@@ -61,8 +63,8 @@ pub struct Optimizer<R> {
     lr: f64,
     device: Device,
     groups: Vec<Slots>,
-    /// The slots of the last step if it may not have counted, and the flag that says so.
-    uncertain: Option<(Tensor, Vec<(usize, usize)>)>,
+    /// Whether the last step was skipped, while nobody has looked yet: on the device and on its way to the host.
+    verdict: Option<(Tensor, Pending<bool>)>,
 }
 
 /// One parameter's share of a step that is being recorded.
@@ -105,11 +107,11 @@ impl<R: Rule> Optimizer<R> {
                 }
                 let states =
                     rule.states().iter().map(|_| zeros(&parameter.tensor())).collect::<Result<_>>()?;
-                slots.push(Slot { name, parameter, states, steps: 0 });
+                slots.push(Slot { name, parameter, states, steps: 0, uncertain: false });
             }
             made.push(Slots { lr_factor: group.lr_factor, weight_decay: group.weight_decay, slots });
         }
-        let mut optimizer = Optimizer { rule, lr: 0.0, device, groups: made, uncertain: None };
+        let mut optimizer = Optimizer { rule, lr: 0.0, device, groups: made, verdict: None };
         optimizer.set_lr(lr)?;
         Ok(optimizer)
     }
@@ -145,28 +147,39 @@ impl<R: Rule> Optimizer<R> {
         self.advance(gradients, also, None)
     }
 
-    /// One step; where `skip` is true on the device, everything stays as it was and the step does not count.
+    /// One step; where `skip` is true on the device, everything stays as it was and the step does not count. The host
+    /// does not wait to learn whether the step before was skipped: it gives the numbers for both cases, the device
+    /// chooses, and the answer is read when this step is under way.
     pub(super) fn advance(
         &mut self,
         gradients: &Gradients,
         also: &[&Tensor],
         skip: Option<&Tensor>,
     ) -> Result<()> {
-        self.settle()?;
+        if skip.is_none() {
+            self.settle()?;
+        }
+        let skips = match (skip, &self.verdict) {
+            (Some(skip), Some((before, _))) => Some((skip, before.clone())),
+            (Some(skip), None) => Some((skip, Tensor::from_slice(&[false], &[], &self.device)?)),
+            (None, _) => None,
+        };
         let gradients = &gradients.fenced();
-        let updates = no_grad(|| scope("optim", || self.record(gradients, skip)))?;
+        let mut updates = no_grad(|| scope("optim", || self.record(gradients, skips.as_ref())))?;
         let (targets, donated) = self.targets(gradients, &updates, also);
         crate::realize::eval_donating(&targets, &donated)?;
-        if let Some(skip) = skip {
-            self.uncertain = Some((skip.clone(), updates.iter().map(|update| update.at).collect()));
-        }
+        let settled = self.settle();
+        // New leaves in the order of the old ones: gradients go by it, so every step records the same.
+        updates.sort_by_key(|update| update.old.id());
         for update in updates {
             let slot = &mut self.groups[update.at.0].slots[update.at.1];
             slot.parameter.set(&update.new)?;
             slot.states = update.states;
             slot.steps += 1;
+            slot.uncertain = skip.is_some();
         }
-        Ok(())
+        self.verdict = skip.map(|skip| Ok((skip.clone(), skip.item_later()?))).transpose()?;
+        settled
     }
 
     /// The plan of [`Optimizer::step`]; [`crate::Device::prewarm`] compiles it ahead of the first step.
@@ -185,7 +198,8 @@ impl<R: Rule> Optimizer<R> {
         also: &[&'a Tensor],
     ) -> (Vec<&'a Tensor>, Vec<(usize, &'a Tensor)>) {
         let (mut targets, mut donated) = (vec![gradients.root()], vec![]);
-        for update in updates {
+        // The last layers first: their gradients are there first, and what they need can go.
+        for update in updates.iter().rev() {
             donated.push((targets.len(), &update.old));
             targets.push(&update.new);
             for (old, new) in self.slot(update.at).states.iter().zip(&update.states) {
@@ -197,31 +211,28 @@ impl<R: Rule> Optimizer<R> {
         (targets, donated)
     }
 
-    fn record(&self, gradients: &Gradients, skip: Option<&Tensor>) -> Result<Vec<Update>> {
+    /// `skips`: whether to skip this step, and whether the one before was skipped.
+    fn record(&self, gradients: &Gradients, skips: Option<&(&Tensor, Tensor)>) -> Result<Vec<Update>> {
         let mut updates = vec![];
         for (g, group) in self.groups.iter().enumerate() {
             // Usually one entry: all parameters of a group have one dtype and were updated equally often.
-            let mut numbers: Vec<((DType, u64), Vec<Tensor>)> = vec![];
+            let mut numbers: Vec<((DType, u64, bool), Vec<Tensor>)> = vec![];
             for (s, slot) in group.slots.iter().enumerate() {
                 let old = slot.parameter.tensor();
                 let Some(gradient) = gradients.get(&old) else { continue };
-                let (dtype, step) = (old.dtype().compute(), slot.steps + 1);
-                let at = match numbers.iter().position(|(key, _)| *key == (dtype, step)) {
+                let key = (old.dtype().compute(), slot.steps, slot.uncertain);
+                let at = match numbers.iter().position(|(known, _)| *known == key) {
                     Some(at) => at,
                     None => {
-                        let lr = self.lr * group.lr_factor;
-                        let weight_decay = group.weight_decay.unwrap_or(self.rule.weight_decay());
-                        let values = self.rule.numbers(Moment { lr, weight_decay, step });
-                        let tensor = |v| Tensor::scalar(v, dtype, &self.device);
-                        numbers.push(((dtype, step), values.into_iter().map(tensor).collect::<Result<_>>()?));
+                        numbers.push((key, self.numbers(group, key, skips)?));
                         numbers.len() - 1
                     }
                 };
-                let wide = old.to_dtype(dtype)?;
-                let gradient = gradient.to_dtype(dtype)?;
+                let wide = old.to_dtype(key.0)?;
+                let gradient = gradient.to_dtype(key.0)?;
                 let (new, mut states) = self.rule.update(&wide, &gradient, &slot.states, &numbers[at].1)?;
                 let mut new = new.to_dtype(old.dtype())?;
-                if let Some(skip) = skip {
+                if let Some((skip, _)) = skips {
                     new = skip.where_(&old, &new)?;
                     for (new, old) in states.iter_mut().zip(&slot.states) {
                         *new = skip.where_(old, &*new)?;
@@ -233,15 +244,32 @@ impl<R: Rule> Optimizer<R> {
         Ok(updates)
     }
 
-    /// Takes back the count of a step that turned out to be skipped. The flag was computed with that step, so this
-    /// reads one byte.
+    /// The numbers of the next step of parameters of a group that have this dtype and this many steps behind them.
+    fn numbers(
+        &self,
+        group: &Slots,
+        (dtype, steps, uncertain): (DType, u64, bool),
+        skips: Option<&(&Tensor, Tensor)>,
+    ) -> Result<Vec<Tensor>> {
+        let lr = self.lr * group.lr_factor;
+        let weight_decay = group.weight_decay.unwrap_or(self.rule.weight_decay());
+        let at = |step| self.rule.numbers(Moment { lr, weight_decay, step });
+        let tensor = |v| Tensor::scalar(v, dtype, &self.device);
+        let Some((_, skipped_before)) = skips else {
+            return at(steps + 1).into_iter().map(tensor).collect();
+        };
+        let fewer = at(steps + 1 - uncertain as u64);
+        let both = at(steps + 1).into_iter().zip(fewer);
+        both.map(|(counted, skipped)| skipped_before.where_(&tensor(skipped)?, &tensor(counted)?)).collect()
+    }
+
+    /// Takes back the count of a step that turned out to be skipped.
     fn settle(&mut self) -> Result<()> {
-        if let Some((skipped, slots)) = self.uncertain.take()
-            && skipped.item::<bool>()?
-        {
-            for (g, s) in slots {
-                self.groups[g].slots[s].steps -= 1;
-            }
+        let Some((_, verdict)) = self.verdict.take() else { return Ok(()) };
+        let skipped = verdict.wait()?;
+        for slot in self.groups.iter_mut().flat_map(|group| &mut group.slots) {
+            slot.steps -= (slot.uncertain && skipped) as u64;
+            slot.uncertain = false;
         }
         Ok(())
     }
@@ -301,8 +329,9 @@ impl<R: Rule> Optimizer<R> {
         for (slot, (steps, states)) in slots.zip(loaded) {
             slot.steps = steps;
             slot.states = states;
+            slot.uncertain = false;
         }
-        self.uncertain = None;
+        self.verdict = None;
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::scope::scope;
 use crate::tensor::{Tensor, no_grad};
+use std::collections::BTreeMap;
 
 /// Scales a loss, unscales its gradients, and skips steps with infinite or undefined gradients, as PyTorch's
 /// `GradScaler`.
@@ -63,7 +64,8 @@ impl GradScaler {
         &self.scale
     }
 
-    /// The loss times the scale: what `backward` is called on.
+    /// The loss times the scale: what `backward` is called on. [`GradScaler::current`] as the seed of `backward_with`, or
+    /// of [`super::accumulate`], does the same.
     pub fn scale(&self, loss: &Tensor) -> Result<Tensor> {
         loss.mul(&self.scale)
     }
@@ -105,6 +107,26 @@ impl GradScaler {
         also.extend([&scale, &streak, overflow]);
         optimizer.advance(gradients, &also, Some(overflow))?;
         (self.scale, self.streak) = (scale.detach(), streak.detach());
+        Ok(())
+    }
+
+    /// What the scaler remembers: "scale" and "streak", the number of good steps in a row.
+    pub fn state(&self) -> Vec<(String, Tensor)> {
+        vec![("scale".into(), self.scale.detach()), ("streak".into(), self.streak.detach())]
+    }
+
+    /// Restores what [`GradScaler::state`] gave. On an error nothing has changed.
+    pub fn load_state(&mut self, state: &BTreeMap<String, Tensor>) -> Result<()> {
+        let find = |name: &str, like: &Tensor| {
+            let wrong = |detail: String| Error::Parameter { name: name.into(), detail };
+            let tensor =
+                state.get(name).ok_or_else(|| wrong("the scaler's state does not have it".into()))?;
+            if (tensor.shape(), tensor.dtype()) != (like.shape(), like.dtype()) {
+                return Err(wrong(format!("{tensor:?} is not a number of {}", like.dtype())));
+            }
+            Ok(tensor.detach())
+        };
+        (self.scale, self.streak) = (find("scale", &self.scale)?, find("streak", &self.streak)?);
         Ok(())
     }
 

@@ -110,8 +110,12 @@ pub(super) fn donate(
         let Some(&(at, write)) = writer.get(&output) else { continue };
         let Some(read) = kernels[at].reads.iter().position(|&n| n == input) else { continue };
         let kernel = &kernels[at].kernel;
-        let Body::Loop(body) = &kernel.body else { continue };
-        let fits = kernel.reads[read] == kernel.writes[write] && point_by_point(body, write, read);
+        let safe = match &kernel.body {
+            Body::Loop(body) => point_by_point(body, write, read),
+            Body::ScatterAdd(body) => body.in_place_base() == Some(read),
+            _ => false,
+        };
+        let fits = safe && kernel.reads[read] == kernel.writes[write];
         let last = readers[&input].iter().all(|&r| r == at || !order.precedes(at, r));
         if fits && last && taken.insert(input) && taken.insert(output) {
             kernels[at].kernel.in_place.push((write, read));

@@ -54,7 +54,8 @@ pub(super) fn place(
     let mut live: Vec<NodeId> = vec![];
     let mut at_peak: Vec<NodeId> = vec![];
     for (at, k) in kernels.iter_mut().enumerate() {
-        if let Some(base) = in_place_base(k)
+        if let Body::ScatterAdd(body) = &k.kernel.body
+            && let Some(base) = body.in_place_base()
             && let (Some(&Place::Slot(slot)), None) = (places.get(&k.reads[base]), places.get(&k.writes[0]))
             && last_use[&k.reads[base]] == at
         {
@@ -130,17 +131,4 @@ pub(super) fn place(
         device: 0,
         pipelines: Default::default(),
     })
-}
-
-/// The read that a kernel's only write may share memory with.
-fn in_place_base(k: &Lowered) -> Option<usize> {
-    match &k.kernel.body {
-        Body::ScatterAdd(body) => {
-            body.base.as_ref().filter(|(_, view)| view.is_contiguous()).map(|(read, _)| *read).filter(|&r| {
-                // The base must not be an operand too.
-                body.index.0 != r && body.value.0 != r
-            })
-        }
-        _ => None,
-    }
 }

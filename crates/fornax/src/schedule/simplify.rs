@@ -70,6 +70,8 @@ impl Pass<'_> {
         match &node.op {
             Op::Input | Op::Scalar => {}
             _ if count == 0 => return self.full(0, id, node),
+            // Counting to one: a number, which arithmetic on numbers can take in.
+            Op::Iota if count == 1 => return self.full(0, id, node),
             Op::Reshape | Op::Expand if shape_of(self, 0) == node.shape => return src[0],
             Op::Cast if self.new.node(src[0]).dtype == node.dtype => return src[0],
             Op::Reduce(reduce, axes) => {
@@ -207,7 +209,33 @@ impl Pass<'_> {
     /// Makes sure that a kernel that cannot compute its operands finds this one in memory.
     fn in_memory(&mut self, id: NodeId) -> NodeId {
         let (base, padded) = self.base(id);
-        if padded || is_generator(&self.new.node(base).op) { self.copy(id) } else { id }
+        if padded || is_generator(&self.new.node(base).op) {
+            self.copy(id)
+        } else if self.is_number(base) {
+            self.over_copy(id, base)
+        } else {
+            id
+        }
+    }
+
+    /// Arithmetic on nothing but numbers, which kernels do for themselves.
+    fn is_number(&self, id: NodeId) -> bool {
+        let node = self.new.node(id);
+        let source = |&s: &NodeId| matches!(self.base(s), (base, false) if self.is_number(base));
+        let leaf = matches!(node.op, Op::Literal(_) | Op::Scalar);
+        node.numel() == 1 && (leaf || node.op.is_elementwise() && node.src.iter().all(source))
+    }
+
+    /// The same views over a copy of what lies under them.
+    fn over_copy(&mut self, id: NodeId, base: NodeId) -> NodeId {
+        if id == base {
+            return self.copy(id);
+        }
+        let node = self.new.node(id).clone();
+        let below = self.over_copy(node.src[0], base);
+        let src = std::iter::once(below).chain(node.src[1..].iter().copied()).collect();
+        let scope = self.new.scope(id);
+        self.new.add(Node { src, ..node }, scope)
     }
 
     fn copy(&mut self, id: NodeId) -> NodeId {

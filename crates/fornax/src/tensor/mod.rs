@@ -45,8 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// The sources of a lazy tensor.
 pub(crate) type Sources = SmallVec<[Tensor; 3]>;
 
-/// How a tensor is computed: an op and its operands.
-#[derive(Clone)]
+/// How a tensor is computed: an op and its operands. Large, so it is passed on by handle.
 pub(crate) struct Expr {
     pub op: Op,
     pub src: Sources,
@@ -55,11 +54,11 @@ pub(crate) struct Expr {
 /// The life of a value.
 pub(crate) enum State {
     /// Not computed yet.
-    Lazy(Expr),
+    Lazy(Arc<Expr>),
     /// A number that becomes a launch argument.
     Scalar(Scalar),
     /// In memory. The expression is kept only where a gradient may ask for it.
-    Ready(Arc<Buffer>, Option<Expr>),
+    Ready(Arc<Buffer>, Option<Arc<Expr>>),
     /// Its memory went to the result of an optimizer step.
     Moved,
 }
@@ -186,7 +185,7 @@ impl Tensor {
     fn lazy(op: Op, src: Sources, shape: Dims, dtype: DType, device: Device) -> Tensor {
         let requires_grad = dtype.is_float() && GRAD.get() && src.iter().any(|s| s.0.requires_grad);
         let hash = structure_hash(&op, &shape, dtype);
-        Tensor::make(State::Lazy(Expr { op, src }), hash, shape, dtype, device, requires_grad)
+        Tensor::make(State::Lazy(Arc::new(Expr { op, src })), hash, shape, dtype, device, requires_grad)
     }
 
     /// A launch argument of shape `[]`.
@@ -213,7 +212,7 @@ impl Tensor {
             State::Ready(buffer, _) => (Op::Input, State::Ready(buffer.clone(), None)),
             _ => {
                 let src = smallvec::smallvec![self.clone()];
-                (Op::Reshape, State::Lazy(Expr { op: Op::Reshape, src }))
+                (Op::Reshape, State::Lazy(Arc::new(Expr { op: Op::Reshape, src })))
             }
         };
         let Inner { shape, dtype, device, .. } = &*self.0;
@@ -226,7 +225,7 @@ impl Tensor {
     }
 
     /// How this tensor was computed, if it still knows.
-    pub(crate) fn expr(&self) -> Option<Expr> {
+    pub(crate) fn expr(&self) -> Option<Arc<Expr>> {
         match &*self.state() {
             State::Lazy(expr) => Some(expr.clone()),
             State::Ready(_, expr) => expr.clone(),
@@ -314,8 +313,14 @@ impl Tensor {
 
     /// The same value where fusion stops: what uses it finds it in memory.
     pub fn fence(&self) -> Tensor {
-        let src = smallvec::smallvec![self.clone(), self.clone()];
-        Tensor::record(Op::After, src, self.0.shape.clone(), self.0.dtype)
+        raw::after(self, self)
+    }
+
+    /// The same value, to be used only after another one was computed: an order within a plan, for the sake of
+    /// memory.
+    pub fn after(&self, other: &Tensor) -> Result<Tensor> {
+        axes::same_device("after", self, other)?;
+        Ok(raw::after(self, other))
     }
 
     /// Whether the value is in memory already.
@@ -392,7 +397,12 @@ impl Drop for Inner {
         fn take(state: &mut Mutex<State>, stack: &mut Vec<Tensor>) {
             let state = state.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
             match state {
-                State::Lazy(expr) | State::Ready(_, Some(expr)) => stack.extend(expr.src.drain(..)),
+                State::Lazy(expr) | State::Ready(_, Some(expr)) => {
+                    // Somebody else who holds it will be the one to take it apart.
+                    if let Some(expr) = Arc::get_mut(expr) {
+                        stack.extend(expr.src.drain(..));
+                    }
+                }
                 _ => {}
             }
         }

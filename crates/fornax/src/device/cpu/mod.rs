@@ -251,10 +251,10 @@ fn run(launch: &Launch<'_>) -> Result<()> {
     let mut context = Context {
         reads: Default::default(),
         writes: Default::default(),
-        args: launch.args.clone(),
+        args: launch.args.into(),
         outside: Default::default(),
     };
-    let ports = kernel.reads.iter().zip(&launch.reads).chain(kernel.writes.iter().zip(&launch.writes));
+    let ports = kernel.reads.iter().zip(launch.reads).chain(kernel.writes.iter().zip(launch.writes));
     for (i, (port, memory)) in ports.enumerate() {
         let host = HostMemory::of(*memory)?;
         if host.bytes() < port.len * port.dtype.size() {

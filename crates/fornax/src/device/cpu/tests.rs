@@ -160,9 +160,9 @@ pub(super) fn launch(kernel: &Kernel, reads: &[Vec<u8>], args: &[Scalar]) -> Res
     cpu.launch(&[Launch {
         kernel,
         pipeline: &*pipeline,
-        reads: reads.iter().map(|m| &**m).collect(),
-        writes: writes.iter().map(|m| &**m).collect(),
-        args: args.iter().copied().collect(),
+        reads: &reads.iter().map(|m| &**m).collect::<Vec<_>>(),
+        writes: &writes.iter().map(|m| &**m).collect::<Vec<_>>(),
+        args,
     }])?;
     Ok(kernel
         .writes

@@ -9,6 +9,8 @@ mod pipeline;
 mod print;
 mod queue;
 mod read;
+#[cfg(test)]
+mod tests;
 mod tune;
 
 pub use adapter::{AdapterReport, adapters};
@@ -98,10 +100,9 @@ impl Wgpu {
         device.on_uncaptured_error(Arc::new(move |e: wgpu::Error| {
             lock(&on_error).get_or_insert(e.to_string());
         }));
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                lock(&on_loss).get_or_insert(format!("the device was lost: {message}"));
-            }
+        device.set_device_lost_callback(move |_, message| {
+            lock(&on_loss)
+                .get_or_insert(format!("the device was lost; open it again or use another: {message}"));
         });
         let name = format!("wgpu:{number}");
         let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));

@@ -1,12 +1,17 @@
 //! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
 use super::memory::GpuMemory;
-use super::pipeline::{GpuPipeline, Variant};
+use super::pipeline::{GpuPipeline, Ready, Variant};
 use super::{Wgpu, lock, own};
 use crate::device::{Clock, Launch, host_seconds};
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
 use std::sync::Arc;
+
+/// Launches that a long batch begins with.
+const FIRST: usize = 32;
+/// The most launches of a submit after them.
+const MOST: usize = 256;
 
 /// Where the GPU writes the time.
 pub(super) struct Stamps {
@@ -38,6 +43,13 @@ impl Stamps {
     }
 }
 
+/// What a pass has set already.
+#[derive(Default)]
+struct Already<'a> {
+    pipeline: Option<&'a Ready>,
+    immediates: Words,
+}
+
 /// A launch argument as the two words that texts expect.
 fn words(value: Scalar, dtype: DType) -> [u32; 2] {
     match dtype {
@@ -67,18 +79,20 @@ impl Wgpu {
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
         let mut first = 0;
         while first < batch.len() {
-            // The GPU begins with the first launches while the rest is encoded; few submits, because each costs
-            // as much as some launches.
+            // The GPU begins with the first launches while the rest is encoded, and has no more than one piece left
+            // when the last is; few pieces, because a submit costs as much as some launches.
+            let left = batch.len() - first;
             let many = match (stamps, first) {
-                (Some(_), _) => batch.len(),
-                (None, 0) => 32,
-                (None, _) => (first * 4).max(128),
+                (None, 0) if left > FIRST + FIRST / 2 => FIRST,
+                (None, _) => left.div_ceil(left.div_ceil(MOST)),
+                (Some(_), _) => left,
             };
-            let end = if first + many + 16 >= batch.len() { batch.len() } else { first + many };
+            let end = first + many;
             self.encode_some(batch, &variants, first..end, args.as_ref(), stamps)?;
             first = end;
         }
-        Ok(())
+        // What went wrong meanwhile, such as the loss of the device.
+        self.reader.check()
     }
 
     fn encode_some(
@@ -106,12 +120,14 @@ impl Wgpu {
             };
             let mut pass =
                 encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
+            let mut already = Already::default();
             for i in part {
                 let stamped = stamps.filter(|s| s.around == Around::Launches);
                 if let Some(stamps) = stamped {
                     pass.write_timestamp(&stamps.queries, 2 * i as u32);
                 }
-                self.dispatch(&mut pass, &batch[i], &variants[i], args.map(|a| (&*a.memory, a.offsets[i])))?;
+                let args = args.map(|a| (&*a.memory, a.offsets[i]));
+                self.dispatch(&mut pass, &mut already, &batch[i], &variants[i], args)?;
                 if let Some(stamps) = stamped {
                     pass.write_timestamp(&stamps.queries, 2 * i as u32 + 1);
                 }
@@ -125,22 +141,31 @@ impl Wgpu {
     }
 
     /// Writes the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
-    fn dispatch(
+    fn dispatch<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
+        already: &mut Already<'a>,
         launch: &Launch<'_>,
-        variant: &Variant,
+        variant: &'a Variant,
         args: Option<(&GpuMemory, u32)>,
     ) -> Result<()> {
         for ready in &variant.dispatches {
             let group = variant.group(self, ready, launch, args.map(|(memory, _)| memory))?;
-            pass.set_pipeline(&ready.pipeline);
+            let same = already.pipeline.is_some_and(|current| std::ptr::eq(current, ready));
+            if !same {
+                pass.set_pipeline(&ready.pipeline);
+                already.pipeline = Some(ready);
+            }
             match args.filter(|_| ready.uniform()) {
                 Some((_, offset)) => pass.set_bind_group(0, &group, &[offset]),
                 None => pass.set_bind_group(0, &group, &[]),
             }
             if ready.immediates {
-                pass.set_immediates(0, bytemuck::cast_slice(&packed(launch)));
+                let words = packed(launch);
+                if !same || words != already.immediates {
+                    pass.set_immediates(0, bytemuck::cast_slice(&words));
+                    already.immediates = words;
+                }
             }
             pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
         }
@@ -164,7 +189,7 @@ impl Wgpu {
     /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock where it has one.
     pub(super) fn timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
         // The most queries of a set; longer batches go in pieces.
-        const MOST: usize = 2048;
+        const QUERIES: usize = 2048;
         let around = match (self.clock, each) {
             (Clock::Host | Clock::Submits, _) => return self.timed_by_submits(batch, each),
             (_, false) => Around::Batch,
@@ -172,7 +197,7 @@ impl Wgpu {
             (Clock::Passes, true) => Around::Passes,
         };
         let mut times = vec![];
-        for part in batch.chunks(if each { MOST } else { batch.len().max(1) }) {
+        for part in batch.chunks(if each { QUERIES } else { batch.len().max(1) }) {
             let count = if each { 2 * part.len() as u32 } else { 2 };
             let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: None,
@@ -238,10 +263,13 @@ pub(super) struct Arguments {
     offsets: Vec<u32>,
 }
 
-/// The arguments of a launch as words, padded to whole vectors.
-fn packed(launch: &Launch<'_>) -> smallvec::SmallVec<[u32; 32]> {
+/// The arguments of a launch as words.
+type Words = smallvec::SmallVec<[u32; 16]>;
+
+/// The arguments of a launch, padded to whole vectors.
+fn packed(launch: &Launch<'_>) -> Words {
     let pairs = launch.args.iter().zip(&launch.kernel.args);
-    let mut out: smallvec::SmallVec<[u32; 32]> = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
+    let mut out: Words = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
     out.resize(out.len().next_multiple_of(4), 0);
     out
 }

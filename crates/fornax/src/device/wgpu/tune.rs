@@ -20,7 +20,7 @@ const KIND: &str = "tuning";
 /// Products with fewer operations end too soon for a choice to matter.
 const WORTH: usize = 50_000_000;
 /// How long a candidate runs in one measurement, in seconds.
-const RUN: f64 = 0.5e-3;
+const RUN: f64 = 1e-3;
 
 /// What has been measured, by class of sizes.
 pub(super) struct Tuner {
@@ -207,38 +207,48 @@ impl Wgpu {
         // A write that may take the place of a read does, as it will in a training step.
         let taken = |w: usize| kernel.in_place.iter().find(|pair| pair.0 == w).map(|pair| &reads[pair.1]);
         let writes: Vec<&GpuMemory> = (0..own.len()).map(|w| taken(w).unwrap_or(&own[w])).collect();
-        let seconds = |pipeline: &GpuPipeline, times: usize| -> Result<f64> {
-            let batch: Vec<Launch<'_>> =
-                (0..times).map(|_| launch(kernel, pipeline, &reads, &writes)).collect();
-            let spans = self.timed(&batch, false)?;
+        let read: Vec<&dyn Memory> = reads.iter().map(|m| m as &dyn Memory).collect();
+        let written: Vec<&dyn Memory> = writes.iter().map(|&m| m as &dyn Memory).collect();
+        let args = vec![Scalar::Int(0); kernel.args.len()];
+        let batch = |of: usize, times: usize| -> Vec<Launch<'_>> {
+            let launch =
+                || Launch { kernel, pipeline: forms[of].1, reads: &read, writes: &written, args: &args };
+            (0..times).map(|_| launch()).collect()
+        };
+        let seconds = |of: usize, times: usize| -> Result<f64> {
+            let spans = self.timed(&batch(of, times), false)?;
             Ok(spans.first().map_or(f64::INFINITY, |(begin, end)| end - begin) / times as f64)
         };
         let mut right: Option<Vec<Vec<f32>>> = None;
         let mut measured: Vec<Measured> = vec![];
-        for &(form, pipeline) in forms {
+        for (of, &(form, _)) in forms.iter().enumerate() {
             for (port, memory) in kernel.reads.iter().zip(&reads) {
                 self.fill(port.dtype, memory);
             }
-            self.encode(&[launch(kernel, pipeline, &reads, &writes)], None)?;
+            self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes);
             let samples =
                 ports.map(|(port, memory)| self.sample(port, memory)).collect::<Result<Vec<_>>>()?;
             let right = right.get_or_insert_with(|| samples.clone());
             let pairs = kernel.writes.iter().zip(right.iter().zip(&samples));
             let agree = pairs.into_iter().all(|(port, (x, y))| agree(port.dtype, x, y));
-            let late = measured.iter().any(|m| m.seconds.is_some()) && Instant::now() > deadline;
-            let once = if agree && !late { Some(seconds(pipeline, 1)?) } else { None };
-            measured.push(Measured { form, seconds: once });
+            let seconds = if agree { Some(seconds(of, 1)?) } else { None };
+            measured.push(Measured { form, seconds });
         }
-        // A second look at those that came near the first, in longer runs.
-        let best = measured.iter().filter_map(|m| m.seconds).fold(f64::INFINITY, f64::min);
-        for _ in 0..2 {
-            for (m, (_, pipeline)) in measured.iter_mut().zip(forms) {
-                if let Some(before) = m.seconds.filter(|&s| s <= 1.5 * best)
-                    && Instant::now() < deadline
-                {
+        // Clocks are up by now: longer runs of all, then again of those that came near the first. A form for which there
+        // was no time cannot win.
+        let mut best = f64::INFINITY;
+        for round in 0..3 {
+            let limit = 1.3 * best;
+            for (of, m) in measured.iter_mut().enumerate() {
+                let Some(before) = m.seconds.filter(|&s| round == 0 || s <= limit) else { continue };
+                if round == 0 && of > 0 && Instant::now() > deadline {
+                    m.seconds = None;
+                } else if round == 0 || Instant::now() < deadline {
                     let times = (RUN / before.max(1e-6)).ceil().clamp(1.0, 100.0) as usize;
-                    m.seconds = Some(before.min(seconds(pipeline, times)?));
+                    let now = seconds(of, times)?;
+                    m.seconds = Some(if round == 0 { now } else { before.min(now) });
+                    best = best.min(now);
                 }
             }
         }
@@ -306,21 +316,6 @@ impl Wgpu {
         pass.dispatch_workgroups(1024, 1, 1);
         drop(pass);
         self.submit(encoder);
-    }
-}
-
-fn launch<'a>(
-    kernel: &'a Kernel,
-    pipeline: &'a GpuPipeline,
-    reads: &'a [GpuMemory],
-    writes: &[&'a GpuMemory],
-) -> Launch<'a> {
-    Launch {
-        kernel,
-        pipeline,
-        reads: reads.iter().map(|m| m as &dyn Memory).collect(),
-        writes: writes.iter().map(|&m| m as &dyn Memory).collect(),
-        args: kernel.args.iter().map(|_| Scalar::Int(0)).collect(),
     }
 }
 

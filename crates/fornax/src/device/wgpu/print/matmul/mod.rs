@@ -66,24 +66,33 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
     }
     let mut found: Vec<Candidate> = vec![];
     if caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16 {
-        for shape in cooperative::SHAPES.into_iter().filter(|s| s.fits(caps)) {
+        for (at, shape) in cooperative::SHAPES.into_iter().enumerate().filter(|(_, s)| s.fits(caps)) {
             let sizes = [shape.rows, shape.columns, shape.depth];
             // Workgroups of cooperative matrices, with their many registers, fill the device sooner.
             let form = |parts| Form::Cooperative(shape, parts);
-            found.extend(Candidate::all(body, caps, sizes, 2 * shape.lanes(), 2, form));
+            found.extend(Candidate::all(body, caps, at, sizes, 2 * shape.lanes(), 2, form));
         }
     } else {
-        for tile in TILES.into_iter().filter(|t| t.fits(caps)) {
+        for (at, tile) in TILES.into_iter().enumerate().filter(|(_, t)| t.fits(caps)) {
             let sizes = [tile.rows, tile.columns, tile.depth];
-            found.extend(Candidate::all(body, caps, sizes, tile.lanes(), 4, |parts| Form::Tile(tile, parts)));
+            let form = |parts| Form::Tile(tile, parts);
+            found.extend(Candidate::all(body, caps, at, sizes, tile.lanes(), 4, form));
         }
     }
+    // The tiles that suit the product best, then those with other numbers of parts.
     found.sort_by_key(|c| (c.step, c.idle));
+    let suited: Vec<usize> = found.iter().filter(|c| c.step == 0).map(|c| c.tile).take(SUITED).collect();
+    found.retain(|c| suited.contains(&c.tile));
     if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|c| c.form).collect() }
 }
 
+/// How many tiles are worth measuring for one product.
+const SUITED: usize = 4;
+
 struct Candidate {
     form: Form,
+    /// Which tile it is.
+    tile: usize,
     /// How much of the device would have nothing to do, in quarters.
     idle: usize,
     /// Steps away from the number of parts that the rule says.
@@ -91,11 +100,12 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// A tile with as many parts as keep the device busy, each with enough of the sum to be worth it; and with half
-    /// and twice as many. Up to `made_up` parts make up for tiles that are missing.
+    /// A tile with as many parts as keep the device busy, each with enough of the sum to be worth it; and with half,
+    /// twice and three times as many. Up to `made_up` parts make up for tiles that are missing.
     fn all(
         body: &MatMul,
         caps: &Caps,
+        tile: usize,
         [rows, columns, depth]: [usize; 3],
         lanes: usize,
         made_up: usize,
@@ -104,12 +114,15 @@ impl Candidate {
         let batch: usize = body.batch.iter().product();
         let tiles = batch * body.m.div_ceil(rows) * body.n.div_ceil(columns);
         let wanted = caps.parallel as usize * 128 / lanes;
-        let most = (body.k / (depth * 4)).clamp(1, 16);
+        // Unfinished sums must fit one binding, and are not worth more than a large operand.
+        let sums = batch * body.m * body.n * 4;
+        let room = (1 << 28).min(caps.binding_bytes as usize) / sums.max(1);
+        let most = (body.k / (depth * 4)).min(room).clamp(1, 16);
         let parts = 1 << (wanted / tiles.max(1)).clamp(1, most).ilog2();
         let idle = (caps.parallel as usize / 5 / (tiles * parts.min(made_up))).min(4);
-        let near = [(parts, 0), (parts * 2, 1), (parts / 2, 1)];
+        let near = [(parts, 0), (parts * 2, 1), (parts * 3, 2), (parts / 2, 2)];
         let possible = near.into_iter().filter(|&(p, _)| p >= 1 && p <= most);
-        possible.map(|(p, step)| Candidate { form: form(p), idle, step }).collect()
+        possible.map(|(p, step)| Candidate { form: form(p), tile, idle, step }).collect()
     }
 }
 

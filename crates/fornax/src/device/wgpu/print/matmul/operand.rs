@@ -72,8 +72,9 @@ impl Operand {
         const CHUNK: usize = 4;
         let found = [Along::Inner, Along::Outer].into_iter().find(|&along| fits(along, CHUNK));
         let contiguous = if view.strides[i] == 1 { Along::Inner } else { Along::Outer };
-        let (along, chunk) = (found.unwrap_or(contiguous), CHUNK);
         let vector = found.is_some();
+        // Where rows begin anywhere, one element at a time, so that neighbouring lanes still read neighbours.
+        let (along, chunk) = (found.unwrap_or(contiguous), if vector { CHUNK } else { 1 });
         let halves = vector && scalar == "f16" && stored == DType::F16 && uses(m, matrix.read) == 1;
         match halves {
             true => m.want_halves(binding),
@@ -113,6 +114,9 @@ impl Operand {
     /// Declares the registers that hold the next tile.
     pub fn declare(&self, m: &mut Module<'_>) {
         for load in 0..self.loads() {
+            if self.chunk == 1 {
+                line!(m, "var {}: {};", self.register(load, 0), self.scalar);
+            }
             for quad in 0..self.chunk / 4 {
                 line!(m, "var {}: vec4<{}>;", self.register(load, quad), self.scalar);
             }
@@ -184,17 +188,12 @@ impl Operand {
                     values = values.iter().map(|v| format!("select({zero}, {v}, {inside})")).collect();
                 }
             } else {
-                for j in 0..self.chunk {
-                    let (ko, oo) = match self.along {
-                        Along::Inner => (format!("({k} + {j}u)"), o.clone()),
-                        Along::Outer => (k.clone(), format!("({o} + {j}u)")),
-                    };
-                    let safe_o = format!("min({oo}, {}u)", self.outer - 1);
-                    let safe_k = format!("min({ko}, {}u)", self.inner - 1);
-                    let at = m.bind("at", &self.address(base, &safe_o, &safe_k));
-                    let value = self.values(m, &at, 1).remove(0);
-                    values.push(format!("select({}(0), {value}, {ko} < {end})", self.scalar));
-                }
+                let safe_o = format!("min({o}, {}u)", self.outer - 1);
+                let safe_k = format!("min({k}, {}u)", self.inner - 1);
+                let at = m.bind("at", &self.address(base, &safe_o, &safe_k));
+                let value = self.values(m, &at, 1).remove(0);
+                let zero = format!("{}(0)", self.scalar);
+                line!(m, "{} = select({zero}, {value}, {k} < {end});", self.register(load, 0));
             }
             for (quad, four) in values.chunks(4).enumerate() {
                 line!(m, "{} = vec4<{}>({});", self.register(load, quad), self.scalar, four.join(", "));
@@ -241,6 +240,10 @@ impl Operand {
             if self.ragged() {
                 line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
             }
+            if self.chunk == 1 {
+                let register = self.register(load, 0);
+                line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u][{o} % 4u] = {register};");
+            }
             for quad in 0..self.chunk / 4 {
                 let register = self.register(load, quad);
                 match self.along {
@@ -269,6 +272,13 @@ impl Operand {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
             let (major, minor) = if self.along == Along::Inner { (o, k) } else { (k, o) };
+            if self.chunk == 1 {
+                let register = self.register(load, 0);
+                line!(
+                    m,
+                    "{memory}[{offset} + {major} * {stride}u + {minor} / 4u][{minor} % 4u] = {register};"
+                );
+            }
             for quad in 0..self.chunk / 4 {
                 let register = self.register(load, quad);
                 line!(m, "{memory}[{offset} + {major} * {stride}u + {minor} / 4u + {quad}u] = {register};");

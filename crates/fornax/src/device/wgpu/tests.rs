@@ -1,0 +1,189 @@
+//! The device with less than its adapter has: every feature forced off in turn, small limits, and a device that goes away.
+//! Where there is no adapter, not even a software one, nothing is tested and the run says so.
+
+use super::{Caps, Wgpu};
+use crate::graph::interpret::{Array, Data};
+use crate::optim::{AdamW, Optimizer};
+use crate::{AttentionOptions, DType, Device, Error, Result, Tensor};
+use std::sync::Arc;
+
+fn limited(limit: impl FnOnce(Caps) -> Caps) -> Option<(Arc<Wgpu>, Device)> {
+    let Ok(gpu) = Wgpu::open_with("wgpu", limit) else {
+        println!("no wgpu adapter: nothing was tested");
+        return None;
+    };
+    let gpu = Arc::new(gpu);
+    Some((gpu.clone(), Device::with_backend(gpu)))
+}
+
+fn wave(shape: &[usize], pace: f32, dtype: DType, device: &Device) -> Result<Tensor> {
+    let n: usize = shape.iter().product();
+    let values = (0..n).map(|i| (i as f32 * pace).sin() as f64 * 2.0);
+    let data = match dtype.is_float() {
+        true => Data::Float(values.collect()),
+        false => Data::Int(values.map(|v| (v * 5.0).abs() as i64).collect()),
+    };
+    Tensor::from_bytes(&Array { shape: shape.into(), dtype, data }.to_bytes(), shape, dtype, device)
+}
+
+fn values(bytes: &[u8], tensor: &Tensor) -> Vec<f64> {
+    match Array::from_bytes(bytes, tensor.shape(), tensor.dtype()).data {
+        Data::Float(v) => v,
+        Data::Int(v) => v.iter().map(|&i| i as f64).collect(),
+    }
+}
+
+fn check(what: &str, tensor: Result<Tensor>) -> Result<()> {
+    let tensor = tensor?;
+    let (want, got) = (values(&tensor.reference()?, &tensor), values(&tensor.to_bytes()?, &tensor));
+    let tolerance = match tensor.dtype() {
+        DType::F16 => 5e-3,
+        DType::BF16 => 3e-2,
+        dtype if dtype.is_float() => 2e-5,
+        _ => 0.0,
+    };
+    let scale = (want.iter().map(|w| w * w).sum::<f64>() / want.len().max(1) as f64).sqrt();
+    for (i, (g, w)) in got.iter().zip(&want).enumerate() {
+        assert!((g - w).abs() <= tolerance * w.abs().max(scale), "{what}: element {i} is {g}, not {w}");
+    }
+    Ok(())
+}
+
+/// A few cases of every kernel shape.
+fn every_shape(with: &str, device: &Device) -> Result<()> {
+    let named = |what: &str| format!("{with}: {what}");
+    for dtype in [DType::F32, DType::F16, DType::BF16, DType::I64, DType::U8] {
+        let (x, y) = (wave(&[33, 65], 0.37, dtype, device)?, wave(&[65], 0.71, dtype, device)?);
+        check(&named(&format!("map {dtype}")), x.mul(3)?.add(&y)?.maximum(&x))?;
+        check(&named(&format!("sliced {dtype}")), x.narrow(1, 1, 31)?.t()?.add(&x.narrow(1, 3, 31)?.t()?))?;
+        check(&named(&format!("bools {dtype}")), x.gt(&y)?.logical_or(&x.eq(&y)?))?;
+        check(&named(&format!("sums {dtype}")), x.sum(&[0], false))?;
+    }
+    let x = wave(&[40, 130], 0.13, DType::F32, device)?;
+    check(&named("gelu"), x.mul(1.5)?.add(0.25)?.gelu())?;
+    check(&named("softmax"), x.softmax(1))?;
+    check(&named("layer norm"), wave(&[9, 1030], 0.2, DType::F16, device)?.layer_norm(1, None, None, 1e-5))?;
+    check(&named("argmax"), x.argmax(Some(1), false))?;
+    check(&named("columns"), wave(&[700, 40], 0.3, DType::F32, device)?.sqr()?.sum(&[0], false))?;
+    check(&named("long row"), wave(&[1, 70_001], 0.01, DType::F32, device)?.softmax(1))?;
+    check(&named("sort"), x.argsort(1, true))?;
+    check(&named("running sums"), x.cumsum(0))?;
+    check(&named("random"), Tensor::rand(&[33, 65], DType::F32, device))?;
+    for (dtype, m, n, k) in [
+        (DType::F32, 17, 33, 9),
+        (DType::F32, 130, 70, 800),
+        (DType::F16, 128, 128, 64),
+        (DType::BF16, 65, 31, 129),
+        (DType::F32, 2, 300, 80),
+    ] {
+        let (a, b) = (wave(&[m, k], 0.17, dtype, device)?, wave(&[k, n], 0.23, dtype, device)?);
+        let bias = wave(&[n], 0.9, dtype, device)?;
+        check(&named(&format!("product {dtype} {m}x{n}x{k}")), a.matmul(&b)?.add(&bias)?.relu())?;
+    }
+    let (a, b) = (wave(&[3, 20, 16], 0.1, DType::F32, device)?, wave(&[24, 16], 0.7, DType::F32, device)?);
+    check(&named("batched transposed product"), a.matmul(&b.t()?))?;
+    let q = wave(&[1, 2, 20, 16], 0.7, DType::F32, device)?.variable()?;
+    let options = AttentionOptions { causal: true, ..Default::default() };
+    let attended = q.scaled_dot_product_attention(&q, &q, &options)?;
+    check(&named("attention gradient"), Ok(crate::grad(&attended.sqr()?.sum_all()?, &[&q])?.remove(0)))?;
+    check(&named("attention"), Ok(attended))?;
+    let table = wave(&[9, 24], 0.2, DType::F32, device)?.variable()?;
+    let ids = Tensor::from_slice(&[4i64, 0, 4, 2, 8], &[5], device)?;
+    let rows = Tensor::embedding(&table, &ids)?;
+    check(&named("scatter"), Ok(crate::grad(&rows.sqr()?.sum_all()?, &[&table])?.remove(0)))?;
+    let bad = Tensor::from_slice(&[4i64, 9], &[2], device)?;
+    let bad = Tensor::embedding(&table, &bad)?.to_bytes();
+    assert!(matches!(bad, Err(Error::Index { .. })), "{with}: {bad:?}");
+    Ok(())
+}
+
+/// Steps of an optimizer, whose kernels write over what they read and take numbers that change.
+fn train(device: &Device) -> Result<Vec<f32>> {
+    let weights = crate::nn::Parameter::new(&wave(&[12, 7], 0.3, DType::F32, device)?)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, vec![("w".into(), weights.clone())])?;
+    let x = wave(&[20, 12], 0.7, DType::F32, device)?;
+    for step in 0..3 {
+        optimizer.set_lr(0.1 / (1.0 + step as f64))?;
+        optimizer.step(&x.matmul(&weights.tensor())?.sqr()?.mean_all()?.backward()?)?;
+    }
+    weights.tensor().to_vec::<f32>()
+}
+
+#[test]
+fn every_kernel_shape_without_each_feature() -> Result<()> {
+    type Limit = fn(Caps) -> Caps;
+    let limits: [(&str, Limit); 8] = [
+        ("no f16", |c| Caps { f16: false, cooperative: false, ..c }),
+        ("no 64-bit integers", |c| Caps { int64: false, ..c }),
+        ("no subgroups", |c| Caps { subgroup: None, cooperative: false, ..c }),
+        ("no immediates", |c| Caps { immediates: false, ..c }),
+        ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
+        ("small workgroups", |c| Caps { lanes: 64, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
+        ("few bindings", |c| Caps { buffers: 8, ..c }),
+        ("small grids", |c| Caps { groups: 40, ..c }),
+    ];
+    let want = train(&Device::cpu())?;
+    for (name, limit) in limits {
+        let Some((_, device)) = limited(limit) else { return Ok(()) };
+        every_shape(name, &device)?;
+        for (i, (g, w)) in train(&device)?.iter().zip(&want).enumerate() {
+            assert!((g - w).abs() < 1e-4, "{name}: weight {i} is {g}, not {w}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_passes_a_limit_is_an_error_that_says_so() -> Result<()> {
+    let few = |c| Caps { binding_bytes: 1 << 20, groups: 2, ..c };
+    let Some((_, device)) = limited(few) else { return Ok(()) };
+    let large = Tensor::ones(&[1 << 19], DType::F32, &device)?.add(1.0)?;
+    match large.to_bytes() {
+        Err(Error::Device { detail, .. }) => assert!(detail.contains("1048576 bytes"), "{detail}"),
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    let wide = Tensor::arange(0, 100_000, 1, DType::F32, &device)?.add(1.0)?;
+    match wide.to_bytes() {
+        Err(Error::Device { detail, .. }) => assert!(detail.contains("2 x 2"), "{detail}"),
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    let double = Tensor::from_slice(&[1f64], &[1], &device)?.add(1.0)?.to_bytes();
+    assert!(matches!(double, Err(Error::DType { .. })), "{double:?}");
+    // It goes on.
+    check("after", Tensor::arange(0, 100, 1, DType::F32, &device)?.add(1.0))
+}
+
+#[test]
+fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+    let x = wave(&[40, 40], 0.3, DType::F32, &device)?;
+    let y = x.matmul(&x)?;
+    y.eval()?;
+    let (mut pending, awaited) = (y.to_vec_later::<f32>()?, y.to_vec_later::<f32>()?);
+    assert!(!y.to_vec::<f32>()?.is_empty());
+    gpu.device.destroy();
+    // What had arrived may be had; the rest must fail, and nothing may hang.
+    while !pending.ready() {}
+    for early in [pending.wait(), pollster::block_on(awaited)] {
+        assert!(matches!(early, Ok(_) | Err(Error::Device { .. })), "{early:?}");
+    }
+    let lost = |what: &str, result: Result<()>| match result {
+        Err(Error::Device { device, detail }) => {
+            assert!(device.starts_with("wgpu") && !detail.is_empty(), "{what}: {detail}");
+        }
+        other => panic!("{what}: {other:?}"),
+    };
+    lost("read", y.to_vec::<f32>().map(|_| ()));
+    lost("launch", x.add(1.0)?.eval());
+    lost("compile", x.softmax(0)?.exp()?.eval());
+    lost("upload", wave(&[7], 0.1, DType::F32, &device).map(|_| ()));
+    lost("wait", device.synchronize());
+    lost("await", pollster::block_on(y.to_vec_async::<f32>()).map(|_| ()));
+    drop((x, y, gpu, device));
+    let again = Device::open("wgpu")?;
+    for device in [Device::cpu(), again] {
+        let x = wave(&[40, 40], 0.3, DType::F32, &device)?;
+        check("another device", x.matmul(&x))?;
+    }
+    Ok(())
+}

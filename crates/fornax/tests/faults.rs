@@ -1,0 +1,72 @@
+//! What a machine may lack: devices that do not exist are typed errors, and the process goes on without them.
+
+use fornax::{DType, Device, Error, Result, Tensor};
+use std::process::Command;
+
+/// Set for the process that has no driver.
+const ALONE: &str = "FORNAX_TEST_NO_DRIVER";
+
+fn missing(name: &str, says: &str) {
+    match Device::open(name) {
+        Err(Error::NoDevice { name: named, detail }) => {
+            assert_eq!(named, name);
+            assert!(detail.contains(says), "{name}: {detail}");
+        }
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn devices_that_do_not_exist() -> Result<()> {
+    for name in ["", "tpu", "cuda:0:1", "wgp", "CPU"] {
+        missing(name, "cpu");
+    }
+    for name in ["wgpu:9999", "wgpu:no such card", "wgpu:-1"] {
+        missing(name, "adapter");
+    }
+    assert_eq!(Tensor::ones(&[2], DType::F32, &Device::cpu())?.to_vec::<f32>()?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn a_machine_without_a_driver_uses_the_cpu() -> Result<()> {
+    if std::env::var_os(ALONE).is_none() {
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", "a_machine_without_a_driver_uses_the_cpu"]).env(ALONE, "1");
+        // The Vulkan loader then finds no driver.
+        alone.env("VK_DRIVER_FILES", "/nonexistent").env("VK_ICD_FILENAMES", "/nonexistent");
+        let output = alone.env_remove("FORNAX_DEVICE").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return Ok(());
+    }
+    if cfg!(target_os = "linux") {
+        assert_eq!(Device::names(), ["cpu"]);
+        missing("wgpu", "is a driver installed?");
+        assert_eq!(Device::best()?.name(), "cpu");
+    }
+    assert_eq!(Tensor::ones(&[2], DType::F32, &Device::best()?)?.to_vec::<f32>()?, [1.0, 1.0]);
+    Ok(())
+}
+
+#[test]
+fn memory_that_is_not_there() -> Result<()> {
+    for name in Device::names() {
+        let device = Device::open(&name)?;
+        let kept = Tensor::ones(&[1000], DType::F32, &device)?;
+        kept.eval()?;
+        // More than any machine has, whole and in a temporary.
+        let huge = Tensor::rand(&[1 << 46], DType::F32, &device)?;
+        for tensor in [huge.clone(), huge.fence().sum_all()?] {
+            match tensor.eval() {
+                Err(Error::OutOfMemory { requested, .. }) => assert!(requested >= 1 << 46),
+                Err(Error::Device { detail, .. }) if name != "cpu" => {
+                    assert!(detail.contains("bytes"), "{name}: {detail}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        drop(huge);
+        assert_eq!(kept.sum_all()?.item::<f32>()?, 1000.0, "{name}");
+    }
+    Ok(())
+}
