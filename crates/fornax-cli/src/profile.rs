@@ -4,12 +4,13 @@ use crate::Failure;
 use crate::cases;
 use fornax::profile::{Options, Profile, profile_with};
 use fornax::{Device, Error, Result};
+use fornax_models::{Gpt2, Gpt2Config, Session};
 use std::path::{Path, PathBuf};
 
 /// What is profiled and what becomes of it.
 #[derive(clap::Args)]
 pub struct Request {
-    /// `train`, or a case as `fornax bench` names it
+    /// `train` (a step), `generate` (a token), or a case as `fornax bench` names it
     #[arg(required_unless_present = "compare")]
     workload: Option<String>,
     /// Where to run
@@ -43,12 +44,28 @@ type Call = Box<dyn FnMut() -> Result<()>>;
 type Workload = (&'static str, fn(&Device) -> Result<Call>);
 
 /// Workloads with names of their own; every benchmark case is one too.
-const WORKLOADS: &[Workload] = &[("train", train)];
+const WORKLOADS: &[Workload] = &[("train", train), ("generate", generate)];
 
 /// A training step of a distilgpt2-sized model.
 fn train(device: &Device) -> Result<Call> {
     let name = if device.name() == "cpu" { "distilgpt2_train_B1_T128" } else { "distilgpt2_train_B1_T512" };
     benchmark(name, device)?.ok_or_else(|| Error::Internal(format!("there is no case {name}")))
+}
+
+/// A token more of a text, by a distilgpt2-sized model.
+fn generate(device: &Device) -> Result<Call> {
+    const ROOM: usize = 256;
+    // Sessions borrow it; it is used until the command ends.
+    let model: &Gpt2 = Box::leak(Box::new(Gpt2::new(Gpt2Config::preset("distilgpt2")?, device)?));
+    let begin = move || Session::new(model, &[(0..64).collect()], ROOM);
+    let (mut session, mut tokens) = (begin()?, 0);
+    Ok(Box::new(move || {
+        if tokens == ROOM {
+            (session, tokens) = (begin()?, 0);
+        }
+        tokens += 1;
+        session.push(&[1])
+    }))
 }
 
 /// A call of a benchmark case; `None` if there is no such case.
