@@ -67,6 +67,13 @@ impl Reader {
         }
     }
 
+    /// Bytes that do not come mean that the device is gone, even if the driver has not said so yet.
+    fn broken(&self, detail: &dyn std::fmt::Display) -> Error {
+        let detail = format!("reading back: {detail}");
+        lock(&self.fault).get_or_insert_with(|| detail.clone());
+        self.failed(detail)
+    }
+
     fn failed(&self, detail: impl ToString) -> Error {
         Error::Device { device: self.name.clone(), detail: detail.to_string() }
     }
@@ -191,24 +198,25 @@ impl GpuReading {
     /// Waits for the bytes and shows them.
     pub fn take<R>(mut self, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
         let reader = self.reader.clone();
-        let failed = |e: &dyn std::fmt::Display| reader.failed(format!("reading back: {e}"));
         if !self.arrival.mapped.load(Ordering::Acquire) {
             let until = wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None };
             let _phase = span::enter(Phase::Wait);
-            reader.device.poll(until).map_err(|e| failed(&e))?;
+            reader.device.poll(until).map_err(|e| reader.broken(&e))?;
         }
         reader.check()?;
-        let staging = self.staging.take().ok_or_else(|| failed(&"it was read already"))?;
+        let staging = self.staging.take().ok_or_else(|| reader.failed("it was read already"))?;
         let size = padded(self.bytes);
         let shown = if self.arrival.failed.load(Ordering::Relaxed) {
-            Err(failed(&"the memory could not be mapped"))
+            Err(reader.broken(&"the memory could not be mapped"))
         } else {
-            staging.slice(..size + STATUS).get_mapped_range().map_err(|e| failed(&format!("{e:?}"))).map(
-                |view| {
+            staging
+                .slice(..size + STATUS)
+                .get_mapped_range()
+                .map_err(|e| reader.broken(&format!("{e:?}")))
+                .map(|view| {
                     let status = bytemuck::pod_read_unaligned(&view[size as usize..(size + STATUS) as usize]);
                     (f(&view[..self.bytes]), status)
-                },
-            )
+                })
         };
         reader.give(staging);
         let (value, status) = shown?;
