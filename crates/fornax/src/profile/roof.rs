@@ -91,6 +91,9 @@ impl From<&Peaks> for Roof {
 
 impl Roof {
     /// Operations a second of some units, if that was measured.
+    // Inlined into a loop over an `Option<Roof>`, the optimiser reads `cooperative` and `f16` of a roof that is not there,
+    // through an index made of their bytes (seen at opt-level 1): the process then dies.
+    #[inline(never)]
     pub fn rate(&self, arithmetic: Arithmetic) -> Option<f64> {
         match arithmetic {
             Arithmetic::F32 => Some(self.f32),
