@@ -2,8 +2,8 @@
 //! thing, in the user's cache directory, with its key and a checksum inside: a torn file, a foreign one, or one of
 //! another version, adapter or driver reads as nothing. Losing any of it costs time, never a result.
 
+use crate::io::write_file;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Begins every file; the number goes up when the meaning of what follows changes.
@@ -50,13 +50,24 @@ fn checksum(bytes: &[u8]) -> u64 {
     sum
 }
 
-fn path(kind: &str, key: &str) -> Option<PathBuf> {
-    Some(cache_dir()?.join(format!("{kind}-{:016x}", checksum(key.as_bytes()))))
+fn path(dir: &Path, kind: &str, key: &str) -> PathBuf {
+    dir.join(format!("{kind}-{:016x}", checksum(key.as_bytes())))
 }
 
 /// What was saved under a key, if it is there and whole.
 pub(crate) fn load(kind: &str, key: &str) -> Option<Vec<u8>> {
-    let file = std::fs::read(path(kind, key)?).ok()?;
+    load_from(&cache_dir()?, kind, key)
+}
+
+/// Saves bytes under a key, whole or not at all. Failing is no error: the next run has to do the work again.
+pub(crate) fn save(kind: &str, key: &str, payload: &[u8]) {
+    if let Some(dir) = cache_dir() {
+        save_to(&dir, kind, key, payload);
+    }
+}
+
+fn load_from(dir: &Path, kind: &str, key: &str) -> Option<Vec<u8>> {
+    let file = std::fs::read(path(dir, kind, key)).ok()?;
     let rest = file.strip_prefix(MAGIC)?;
     let (sum, rest) = rest.split_first_chunk::<8>()?;
     let (length, rest) = rest.split_first_chunk::<8>()?;
@@ -65,24 +76,11 @@ pub(crate) fn load(kind: &str, key: &str) -> Option<Vec<u8>> {
     (checksum(rest) == u64::from_le_bytes(*sum) && own == key.as_bytes()).then(|| payload.to_vec())
 }
 
-/// Saves bytes under a key, whole or not at all. Failing is no error: the next run has to do the work again.
-pub(crate) fn save(kind: &str, key: &str, payload: &[u8]) {
-    let Some(path) = path(kind, key) else { return };
-    let mut file = MAGIC.to_vec();
+fn save_to(dir: &Path, kind: &str, key: &str, payload: &[u8]) {
     let body = [key.as_bytes(), payload].concat();
-    file.extend_from_slice(&checksum(&body).to_le_bytes());
-    file.extend_from_slice(&(key.len() as u64).to_le_bytes());
-    file.extend_from_slice(&body);
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let temporary = path.with_extension(format!("{}-{number}.new", std::process::id()));
-    let written = path
-        .parent()
-        .map_or(Ok(()), std::fs::create_dir_all)
-        .and_then(|()| std::fs::write(&temporary, &file))
-        .and_then(|()| std::fs::rename(&temporary, &path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&temporary);
+    let (sum, length) = (checksum(&body).to_le_bytes(), (key.len() as u64).to_le_bytes());
+    if std::fs::create_dir_all(dir).is_ok() {
+        let _ = write_file(&path(dir, kind, key), &[MAGIC, &sum, &length, &body]);
     }
 }
 
@@ -93,30 +91,26 @@ mod tests {
     #[test]
     fn what_is_torn_or_foreign_reads_as_nothing() {
         let dir = std::env::temp_dir().join(format!("fornax-store-{}", std::process::id()));
-        set_cache_dir(Some(&dir));
-        assert_eq!(load("kind", "key"), None);
+        assert_eq!(load_from(&dir, "kind", "key"), None);
         let payload: Vec<u8> = (0..1000).map(|i| (i % 251) as u8).collect();
-        save("kind", "key", &payload);
-        assert_eq!(load("kind", "key").as_deref(), Some(&payload[..]));
-        assert_eq!(load("kind", "other"), None);
-        let file = path("kind", "key").expect("a directory was chosen");
+        save_to(&dir, "kind", "key", &payload);
+        assert_eq!(load_from(&dir, "kind", "key").as_deref(), Some(&payload[..]));
+        assert_eq!(load_from(&dir, "kind", "other"), None);
+        let file = path(&dir, "kind", "key");
         let whole = std::fs::read(&file).expect("it was saved");
         for cut in [0, 5, 16, 24, 30, 500, whole.len() - 1] {
             std::fs::write(&file, &whole[..cut]).expect("written");
-            assert_eq!(load("kind", "key"), None, "cut at {cut}");
+            assert_eq!(load_from(&dir, "kind", "key"), None, "cut at {cut}");
         }
         for at in [3, 20, 28, 34, 700] {
             let mut wrong = whole.clone();
             wrong[at] ^= 0x10;
             std::fs::write(&file, &wrong).expect("written");
-            assert_eq!(load("kind", "key"), None, "changed at {at}");
+            assert_eq!(load_from(&dir, "kind", "key"), None, "changed at {at}");
         }
-        save("kind", "key", b"new");
-        assert_eq!(load("kind", "key").as_deref(), Some(&b"new"[..]));
+        save_to(&dir, "kind", "key", b"new");
+        assert_eq!(load_from(&dir, "kind", "key").as_deref(), Some(&b"new"[..]));
         assert_eq!(std::fs::read_dir(&dir).expect("there").count(), 1, "no temporary stays");
-        set_cache_dir(None);
-        save("kind", "key", b"nowhere");
-        assert_eq!(load("kind", "key"), None);
         std::fs::remove_dir_all(&dir).expect("removed");
     }
 }

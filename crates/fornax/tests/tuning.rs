@@ -47,7 +47,7 @@ fn a_form_is_measured_once_and_computes_the_same() -> Result<()> {
         let largest = right.iter().fold(0.0f32, |m, x| m.max(x.abs()));
         let worst = right.iter().zip(&first).map(|(a, b)| (a - b).abs()).fold(0.0f32, f32::max);
         assert!(worst <= near * largest, "{dtype}: {worst} of {largest}");
-        let ways = again.alternatives(&*product(&again, dtype)?.plan()?)?;
+        let ways = again.alternatives(&*product(&again, dtype)?.plan()?, false)?;
         assert_eq!(ways.len(), 1);
         assert!(ways[0].1.len() > 2 && ways[0].1.iter().all(|(_, seconds)| seconds.is_some()), "{ways:?}");
     }

@@ -20,19 +20,12 @@ struct Product {
 pub fn run(bench: &Bench) -> Result<Findings> {
     let device = &bench.device;
     let shapes = if bench.quick { &[[256; 3]][..] } else { &SHAPES };
-    // What is measured is remembered at once: without --write it must not reach the disk.
-    let dir = fornax::cache_dir();
-    if !bench.write {
-        fornax::set_cache_dir(None);
-    }
     let mut products = vec![];
     for dtype in [DType::F32, DType::F16] {
         for &shape in shapes {
-            products.push(product(bench, shape, dtype));
+            products.push(product(bench, shape, dtype)?);
         }
     }
-    fornax::set_cache_dir(dir.as_deref());
-    let products = products.into_iter().collect::<Result<Vec<_>>>()?;
     let chosen = products.iter().any(|product| product.forms.len() > 1);
     let mut advice: Vec<String> = products.iter().filter_map(sentence).collect();
     match (chosen, bench.write) {
@@ -67,7 +60,14 @@ fn product(bench: &Bench, [m, n, k]: [usize; 3], dtype: DType) -> Result<Product
     };
     let plan = operand(m, k)?.matmul(&operand(k, n)?)?.plan()?;
     let rounds = (0..if bench.quick { 1 } else { REPEATS })
-        .map(|_| Ok(bench.device.alternatives(&plan)?.into_iter().flat_map(|(_, ways)| ways).collect()))
+        .map(|_| {
+            Ok(bench
+                .device
+                .alternatives(&plan, bench.write)?
+                .into_iter()
+                .flat_map(|(_, ways)| ways)
+                .collect())
+        })
         .collect::<Result<Vec<Vec<(String, Option<f64>)>>>>()?;
     Ok(Product {
         label: format!("{dtype} {m}x{n}x{k}"),

@@ -1,7 +1,5 @@
 //! Where the time and the memory of a run went, in one line.
 
-use super::metrics::Step;
-use fornax::device::PoolStats;
 use fornax::{DType, Device, Stats, Tensor, TimingMode};
 use std::collections::VecDeque;
 
@@ -16,7 +14,9 @@ pub struct Profile {
     steps: u64,
     launches: u64,
     submits: u64,
-    pool: PoolStats,
+    /// Memories asked for, and those of them that the pool had.
+    requests: u64,
+    reused: u64,
     peak: u64,
 }
 
@@ -35,7 +35,8 @@ impl Profile {
             steps: 0,
             launches: 0,
             submits: 0,
-            pool: PoolStats::default(),
+            requests: 0,
+            reused: 0,
             peak: 0,
         }
     }
@@ -56,20 +57,20 @@ impl Profile {
         self.measuring = on;
     }
 
-    /// A step that was queued.
-    pub fn step(&mut self, line: &Step, before: &Stats, after: &Stats) {
+    /// What was counted while a step was queued.
+    pub fn step(&mut self, counted: &Stats) {
         self.steps += 1;
-        self.peak = line.peak_bytes;
+        self.peak = counted.pool.peak_bytes;
         if self.measuring {
             let timings = self.device.take_timings();
             let begin = timings.iter().map(|t| t.begin).fold(f64::INFINITY, f64::min);
             let end = timings.iter().map(|t| t.end).fold(f64::NEG_INFINITY, f64::max);
             self.busy.extend((end > begin).then_some(end - begin));
         } else if self.steps >= STEADY {
-            self.launches = line.launches;
-            self.submits = line.submits;
-            self.pool.requests += after.pool.requests - before.pool.requests;
-            self.pool.reused += after.pool.reused - before.pool.reused;
+            self.launches = counted.launches;
+            self.submits = counted.submits;
+            self.requests += counted.pool.requests;
+            self.reused += counted.pool.reused;
         }
     }
 
@@ -97,9 +98,9 @@ impl Profile {
         if typical > 0.0 {
             parts.push(format!("{:.1} ms a step", typical * 1e3));
         }
-        if self.pool.requests > 0 {
+        if self.requests > 0 {
             parts.push(format!("{} launches and {} submits a step", self.launches, self.submits));
-            let reused = 100.0 * self.pool.reused as f64 / self.pool.requests as f64;
+            let reused = 100.0 * self.reused as f64 / self.requests as f64;
             parts.push(format!("{reused:.1} % of memory requests from the pool"));
         }
         parts.push(format!("peak memory {:.1} MiB", self.peak as f64 / (1 << 20) as f64));

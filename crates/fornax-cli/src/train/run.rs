@@ -157,19 +157,19 @@ impl Run {
         if let Some(earlier) = earlier {
             self.read(earlier)?;
         }
-        let after = device.stats();
+        let counted = device.stats().since(&before);
         let line = Step {
             step: self.done,
             lr,
-            launches: after.launches - before.launches,
-            submits: after.submits - before.submits,
-            fresh_allocations: after.pool.fresh - before.pool.fresh,
-            plans_built: after.plans_built - before.plans_built,
-            kernels_compiled: after.kernels_compiled - before.kernels_compiled,
-            peak_bytes: after.pool.peak_bytes,
+            launches: counted.launches,
+            submits: counted.submits,
+            fresh_allocations: counted.pool.fresh,
+            plans_built: counted.plans_built,
+            kernels_compiled: counted.kernels_compiled,
+            peak_bytes: counted.pool.peak_bytes,
             ..Step::default()
         };
-        self.profile.step(&line, &before, &after);
+        self.profile.step(&counted);
         let here = loss.ready();
         self.queued = Some((line, loss));
         if here { self.catch_up() } else { Ok(()) }

@@ -32,11 +32,12 @@ impl Device {
     }
 
     /// For every kernel of a plan that the device could compute in several ways: its label, and the ways with the
-    /// seconds that each takes now (none for one that could not be measured). The fastest are used from then on.
-    pub fn alternatives(&self, plan: &Plan) -> Result<Vec<(String, Ways)>> {
+    /// seconds that each takes now (none for one that could not be measured). With `keep` the fastest are used from then
+    /// on, and remembered between runs.
+    pub fn alternatives(&self, plan: &Plan, keep: bool) -> Result<Vec<(String, Ways)>> {
         let mut found = vec![];
         for kernel in plan.steps.iter().map(|step| &step.kernel) {
-            let ways = self.0.backend.alternatives(kernel)?;
+            let ways = self.0.backend.alternatives(kernel, keep)?;
             if ways.len() > 1 {
                 found.push((kernel.label.clone(), ways));
             }

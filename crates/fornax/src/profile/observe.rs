@@ -74,28 +74,5 @@ pub(super) fn observe(device: &Device, mode: TimingMode, f: impl FnOnce() -> Res
     let recorded = device.0.pool.record(false).unwrap_or(Recorded { before: 0, events: vec![] });
     drop(watching);
     result?;
-    Ok(Observed { start, end, spans, ran, stats: between(&before, &after), recorded })
-}
-
-fn between(before: &Stats, after: &Stats) -> Stats {
-    let (pool, old) = (after.pool, before.pool);
-    Stats {
-        plans_built: after.plans_built - before.plans_built,
-        plans_reused: after.plans_reused - before.plans_reused,
-        kernels_compiled: after.kernels_compiled - before.kernels_compiled,
-        launches: after.launches - before.launches,
-        submits: after.submits - before.submits,
-        pipelines_compiled: after.pipelines_compiled - before.pipelines_compiled,
-        pipelines_found: after.pipelines_found - before.pipelines_found,
-        staging: after.staging - before.staging,
-        pool: crate::device::PoolStats {
-            requests: pool.requests - old.requests,
-            requested_bytes: pool.requested_bytes - old.requested_bytes,
-            reused: pool.reused - old.reused,
-            reused_bytes: pool.reused_bytes - old.reused_bytes,
-            fresh: pool.fresh - old.fresh,
-            fresh_bytes: pool.fresh_bytes - old.fresh_bytes,
-            ..pool
-        },
-    }
+    Ok(Observed { start, end, spans, ran, stats: after.since(&before), recorded })
 }

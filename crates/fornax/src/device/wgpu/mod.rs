@@ -16,7 +16,7 @@ mod tune;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading};
+use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Ways};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -224,8 +224,8 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn alternatives(&self, kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
-        self.all_forms(kernel)
+    fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Ways> {
+        self.all_forms(kernel, keep)
     }
 
     fn set_tuning(&self, budget: Duration) {

@@ -6,7 +6,7 @@ use super::memory::GpuMemory;
 use super::pipeline::GpuPipeline;
 use super::print::{Form, candidates};
 use super::{Wgpu, lock};
-use crate::device::{Launch, Memory};
+use crate::device::{Launch, Memory, Ways};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, MatMul, Port};
@@ -109,6 +109,11 @@ struct Measured {
     seconds: Option<f64>,
 }
 
+fn fastest(measured: &[Measured]) -> Option<Form> {
+    let timed = measured.iter().filter_map(|m| m.seconds.map(|seconds| (seconds, m.form)));
+    timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, form)| form)
+}
+
 impl Wgpu {
     /// The forms that the products among the kernels should take, measuring those that are new.
     pub(super) fn tuned(&self, kernels: &[&Kernel]) -> Vec<Option<Form>> {
@@ -164,18 +169,17 @@ impl Wgpu {
                 Some((at, form, pipeline))
             })
             .collect();
-        let fastest = |(at, subject): (usize, &Subject<'_>)| {
+        let winner = |(at, subject): (usize, &Subject<'_>)| {
             let deadline = Instant::now() + budget.mul_f64(0.1);
             let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
             let measured = self.measure(subject.kernel, &own.collect::<Vec<_>>(), deadline).ok()?;
-            let timed = measured.iter().filter_map(|m| m.seconds.map(|s| (s, m.form)));
-            timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, form)| form)
+            fastest(&measured)
         };
-        subjects.iter().enumerate().map(fastest).collect()
+        subjects.iter().enumerate().map(winner).collect()
     }
 
-    /// Every form of a product with the seconds that it takes; the fastest is remembered.
-    pub(super) fn all_forms(&self, kernel: &Kernel) -> Result<Vec<(String, Option<f64>)>> {
+    /// Every form of a product with the seconds that it takes; with `keep` the fastest is remembered.
+    pub(super) fn all_forms(&self, kernel: &Kernel, keep: bool) -> Result<Ways> {
         let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
         let forms = candidates(body, &self.caps);
         let compiled: Vec<(Form, GpuPipeline)> = forms
@@ -184,8 +188,7 @@ impl Wgpu {
             .collect::<Result<_>>()?;
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
         let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10))?;
-        let timed = measured.iter().filter_map(|m| m.seconds.map(|s| (s, m.form)));
-        if let Some((_, form)) = timed.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        if let Some(form) = fastest(&measured).filter(|_| keep) {
             self.tuner.remember(&[(class(body, &kernel.reads), form)]);
         }
         Ok(measured.into_iter().map(|m| (m.form.to_string(), m.seconds)).collect())

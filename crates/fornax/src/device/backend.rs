@@ -1,0 +1,179 @@
+//! What a device must be able to do, and what passes between it and the rest: the only thing that a new one has to
+//! implement.
+
+use crate::dtype::{DType, Scalar};
+use crate::error::Result;
+use crate::kernel::Kernel;
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+/// A memory on a device. The device that made it knows what is behind it.
+pub trait Memory: Any + Send + Sync {}
+
+/// A compiled kernel. The device that made it knows what is behind it.
+pub trait Pipeline: Any + Send + Sync {}
+
+/// A kernel ready to go, with everything it works on.
+pub struct Launch<'a> {
+    /// What it does.
+    pub kernel: &'a Kernel,
+    /// Its compiled form.
+    pub pipeline: &'a dyn Pipeline,
+    /// One memory for each of `kernel.reads`; each may be larger than the port.
+    pub reads: &'a [&'a dyn Memory],
+    /// One memory for each of `kernel.writes`.
+    pub writes: &'a [&'a dyn Memory],
+    /// One number for each of `kernel.args`.
+    pub args: &'a [Scalar],
+}
+
+/// Seconds of the host's clock since it was first asked for.
+pub(crate) fn host_seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
+}
+
+/// Bytes on their way from a device to the host.
+pub trait Reading: Send + Sync {
+    /// Whether they have arrived, or failed to: then [`Reading::wait`] does not wait.
+    fn ready(&mut self) -> bool;
+    /// Waits for them. What kernels reported before comes as an error.
+    fn wait(self: Box<Self>) -> Result<Vec<u8>>;
+    /// True if they have arrived; otherwise a task is woken when they do.
+    fn wake(&mut self, waker: &Waker) -> bool;
+}
+
+/// Bytes of a device that works only while it is called.
+struct Arrived(Vec<u8>);
+
+impl Reading for Arrived {
+    fn ready(&mut self) -> bool {
+        true
+    }
+
+    fn wait(self: Box<Self>) -> Result<Vec<u8>> {
+        Ok(self.0)
+    }
+
+    fn wake(&mut self, _: &Waker) -> bool {
+        true
+    }
+}
+
+/// Ways of computing a kernel, with the seconds that each takes; none for one that could not be measured.
+pub type Ways = Vec<(String, Option<f64>)>;
+
+/// What a device must be able to do.
+pub trait Backend: Send + Sync {
+    /// The name, as `FORNAX_DEVICE` would say it.
+    fn name(&self) -> String;
+    /// New memory of that many bytes, contents undefined. `None` if there is no room.
+    fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>>;
+    /// Copies bytes to the start of a memory.
+    fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()>;
+    /// Copies bytes from the start of a memory, after all launches that write it.
+    fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()>;
+    /// Begins to copy bytes from the start of a memory, after all launches before, without waiting where the device
+    /// can work by itself.
+    fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
+        let mut arrived = vec![0; bytes];
+        self.download(memory, &mut arrived)?;
+        Ok(Box::new(Arrived(arrived)))
+    }
+    /// Compiles a kernel.
+    fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>>;
+    /// Compiles the kernels of a plan; at the same time, if compiling takes the device long.
+    fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {
+        kernels.iter().map(|kernel| self.compile(kernel)).collect()
+    }
+    /// Runs kernels in order, or as if in order.
+    fn launch(&self, batch: &[Launch<'_>]) -> Result<()>;
+    /// What [`Backend::launch_timed`] measures with.
+    fn clock(&self) -> Clock {
+        Clock::Host
+    }
+    /// Runs kernels in order, waits for them, and says when each began and ended, in seconds of a clock of the
+    /// device. With `each` off only the first beginning and the last end are measured, and given for all.
+    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+        let mut times = Vec::with_capacity(batch.len());
+        for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
+            let begin = host_seconds();
+            self.launch(part)?;
+            self.synchronize()?;
+            let end = host_seconds();
+            times.extend(part.iter().map(|_| (begin, end)));
+        }
+        Ok(times)
+    }
+    /// Waits until everything launched has finished.
+    fn synchronize(&self) -> Result<()>;
+    /// The ways of computing a kernel that the device chooses from, with the seconds that each takes now (none for one
+    /// that could not be measured). Empty if there is no choice. With `keep` the fastest is used from then on.
+    fn alternatives(&self, _kernel: &Kernel, _keep: bool) -> Result<Ways> {
+        Ok(vec![])
+    }
+    /// How long the device may measure alternatives when a plan is compiled.
+    fn set_tuning(&self, _budget: Duration) {}
+    /// What a driver was asked to do since the device was opened; nothing where there is none.
+    fn counts(&self) -> Counts {
+        Counts::default()
+    }
+    /// The most memories that a segment of a kernel may read and write.
+    fn memories(&self) -> usize {
+        usize::MAX
+    }
+    /// Which hardware and driver it is: what is remembered between runs is true of these alone.
+    fn identity(&self) -> String {
+        self.name()
+    }
+    /// Whether products of f16 matrices run on cooperative matrices.
+    fn cooperative(&self) -> bool {
+        false
+    }
+    /// Whether kernels can read and write elements of a dtype.
+    fn supports(&self, _dtype: DType) -> bool {
+        true
+    }
+}
+
+/// What a driver was asked to do, as [`Backend::counts`] gives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Times that work was handed to it.
+    pub submits: u64,
+    /// Pipelines that it compiled.
+    pub compiled: u64,
+    /// Pipelines that it found on disk.
+    pub found: u64,
+    /// Buffers made to read back through.
+    pub staging: u64,
+}
+
+/// Whose clock says when launches run, and how closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The host's, around every launch: the CPU runs them itself.
+    Host,
+    /// The GPU's, around every launch.
+    Timestamps,
+    /// The GPU's, with every launch in a pass of its own: passes are all that this adapter can time.
+    Passes,
+    /// The host's, around one submit a launch, because the adapter has no timestamps. Each time includes handing the
+    /// launch to the driver and hearing that it ended.
+    Submits,
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clock::Host => "the host's clock",
+            Clock::Timestamps => "timestamps of the GPU",
+            Clock::Passes => "timestamps of the GPU, a pass for every launch",
+            Clock::Submits => "the host's clock around a submit for every launch, which each time includes: the adapter has no timestamps",
+        })
+    }
+}
