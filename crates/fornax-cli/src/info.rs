@@ -1,7 +1,8 @@
 //! `fornax info`: what the machine has, and what each device was measured to do at most.
 
 use crate::Failure;
-use crate::table::{ago, bytes_per_second, flops, seconds};
+use crate::table::ago;
+use fornax::profile::amounts::{bandwidth, rate, seconds};
 use fornax::{Device, Measured, Peaks};
 
 /// Prints what there is. Peaks of real devices that nobody has measured yet are measured now; with `measure` again,
@@ -79,14 +80,14 @@ fn lines(peaks: &Peaks) -> String {
     };
     let mut out = format!("         peaks measured {}\n", ago(peaks.when));
     for (what, figure, unit) in [
-        ("copy", Some(peaks.copy), bytes_per_second as fn(f64) -> String),
-        ("read", Some(peaks.read), bytes_per_second),
-        ("f32", Some(peaks.f32), flops),
-        ("f16", peaks.f16, flops),
-        ("f16 cooperative", peaks.cooperative, flops),
+        ("copy", Some(peaks.copy), bandwidth as fn(f64) -> String),
+        ("read", Some(peaks.read), bandwidth),
+        ("f32", Some(peaks.f32), rate),
+        ("f16", peaks.f16, rate),
+        ("f16 cooperative", peaks.cooperative, rate),
         ("one more launch", Some(peaks.launch), seconds),
-        ("upload", Some(peaks.upload), bytes_per_second),
-        ("read back", Some(peaks.readback), bytes_per_second),
+        ("upload", Some(peaks.upload), bandwidth),
+        ("read back", Some(peaks.readback), bandwidth),
     ] {
         out += &format!("           {what:16} {}\n", shown(figure, unit));
     }

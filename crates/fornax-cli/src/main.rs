@@ -4,6 +4,7 @@
 
 mod bench;
 mod cases;
+mod files;
 mod generate;
 mod info;
 mod profile;

@@ -1,7 +1,7 @@
 //! `fornax profile`: where the time and the memory of a workload go, and what to fix first.
 
 use crate::Failure;
-use crate::cases;
+use crate::{cases, files};
 use fornax::profile::{Options, Profile, profile_with};
 use fornax::{Device, Error, Result};
 use fornax_models::{Gpt2, Gpt2Config, Session};
@@ -93,24 +93,23 @@ pub fn run(request: &Request) -> std::result::Result<(), Failure> {
     }
     let name = request.workload.as_deref().unwrap_or_default();
     let device = Device::open(&request.device)?;
-    let files = [&request.html, &request.trace, &request.json];
-    for path in files.into_iter().flatten() {
-        // Better to hear now than after minutes that the file cannot be written.
-        write(path, "").map_err(|error| Failure::Usage(error.to_string()))?;
+    let asked = [&request.html, &request.trace, &request.json];
+    for path in asked.into_iter().flatten() {
+        files::check_writable(path)?;
     }
     fornax::manual_seed(0);
     let mut call = prepare(name, &device)?;
     let options = Options { name: name.into(), runs: request.runs.into(), ..Options::default() };
     let profile = profile_with(&device, &options, &mut call)?;
     print!("{}", profile.text(request.rows));
-    let [html, trace, json] = files;
+    let [html, trace, json] = asked;
     for (path, text) in [
         (html, Profile::to_html as fn(&Profile) -> Result<String>),
         (trace, Profile::to_trace),
         (json, Profile::to_json),
     ] {
         if let Some(path) = path {
-            write(path, &text(&profile)?)?;
+            files::write(path, &text(&profile)?)?;
             println!("written: {}", path.display());
         }
     }
@@ -127,8 +126,4 @@ fn compare(before: &Path, after: &Path) -> std::result::Result<(), Failure> {
     };
     print!("{}", read(before)?.compare(&read(after)?));
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|source| Error::Io { path: path.display().to_string(), source })
 }

@@ -4,9 +4,9 @@
 pub mod compare;
 pub mod report;
 
-use crate::Failure;
 use crate::cases::{self, Case, Prepared, Roof};
 use crate::timing::time;
+use crate::{Failure, files};
 use fornax::{Device, Peaks, Result};
 use report::Row;
 use std::io::{IsTerminal, Write};
@@ -50,8 +50,7 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
         return Err(Failure::Usage(format!("no case contains {filter:?}; there are: {names}")));
     }
     if let Some(path) = &options.json {
-        // Better to hear now than after minutes that the file cannot be written.
-        report::write_json(path, &[]).map_err(|error| Failure::Usage(error.to_string()))?;
+        files::check_writable(path)?;
     }
     let mut rows = vec![];
     for device in &devices {
@@ -75,7 +74,7 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
             report::print_row(&measured);
             rows.push(measured);
             if let Some(path) = &options.json {
-                report::write_json(path, &rows)?;
+                files::write(path, &report::json(&rows))?;
             }
         }
     }

@@ -1,8 +1,5 @@
 //! Results as a table and as JSON.
 
-use fornax::{Error, Result};
-use std::path::Path;
-
 /// What was measured of one case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -89,11 +86,6 @@ pub fn print_notes(rows: &[Row]) {
     if rows.iter().any(|row| !row.cacheable && row.of_peak.is_some_and(|part| part > 1.1)) {
         println!("A case beat the measured peak: measure it again with `fornax info --measure`.");
     }
-}
-
-/// Writes all rows as an array of objects.
-pub fn write_json(path: &Path, rows: &[Row]) -> Result<()> {
-    std::fs::write(path, json(rows)).map_err(|source| Error::Io { path: path.display().to_string(), source })
 }
 
 /// All rows as an array of objects.

@@ -2,8 +2,9 @@
 //! long as the whole is what the kernel waits for.
 
 use super::{Bench, Findings, Line};
-use crate::table::{bytes_per_second, digits, seconds};
+use crate::table::digits;
 use crate::timing::Time;
+use fornax::profile::amounts::{bandwidth, seconds};
 use fornax::{DType, Result, Tensor};
 
 /// Elements of a row.
@@ -119,7 +120,7 @@ fn advice(elements: f64, moved: Time, pairs: &[(f64, f64)], named: &[(String, &s
     let mut out = format!(
         "Reading and writing takes {} ({}).",
         seconds(moved.median),
-        bytes_per_second(8.0 * elements / moved.median)
+        bandwidth(8.0 * elements / moved.median)
     );
     match slope(pairs) {
         Some(operation) => {

@@ -8,10 +8,10 @@ mod table;
 mod tile;
 mod workgroup;
 
-use crate::Failure;
 use crate::bench::progress;
 use crate::timing::{Clock, Time, time};
-use fornax::{Device, Error, Result};
+use crate::{Failure, files};
+use fornax::{Device, Result};
 use std::path::PathBuf;
 
 /// The experiments.
@@ -93,14 +93,9 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
     let wanted = if options.experiments.is_empty() { &all[..] } else { &options.experiments };
     let device = Device::open(&options.device)?;
     let name = device.name();
-    let write_page = |found: &[Findings]| -> std::result::Result<(), Failure> {
-        let Some(path) = &options.html else { return Ok(()) };
-        std::fs::write(path, page::page(&name, found)).map_err(|source| {
-            Failure::Usage(Error::Io { path: path.display().to_string(), source }.to_string())
-        })
-    };
-    // Better to hear now than after minutes that the file cannot be written.
-    write_page(&[])?;
+    if let Some(path) = &options.html {
+        files::check_writable(path)?;
+    }
     let bench = Bench { device, quick: options.quick, write: options.write };
     let mut found = vec![];
     for experiment in wanted {
@@ -115,5 +110,8 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
         print!("{}", table::text(&findings));
         found.push(findings);
     }
-    write_page(&found)
+    if let Some(path) = &options.html {
+        files::write(path, &page::page(&name, &found))?;
+    }
+    Ok(())
 }

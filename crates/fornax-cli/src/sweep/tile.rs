@@ -1,8 +1,9 @@
 //! How large the tiles of a product should be: every form that the device can choose from, timed.
 
 use super::{Bench, Findings, Line};
-use crate::table::{digits, flops};
+use crate::table::digits;
 use crate::timing::Time;
+use fornax::profile::amounts;
 use fornax::{DType, Result, Tensor};
 
 /// Rows, columns and inner size: square, and two layers of GPT-2.
@@ -126,7 +127,7 @@ fn lines(product: &Product) -> Vec<Line> {
 /// What to do about a product.
 fn sentence(product: &Product) -> Option<String> {
     let ((rule, by_rule), (best, time)) = (product.forms.first()?, product.best()?);
-    let rate = flops(product.operations / time.median);
+    let rate = amounts::rate(product.operations / time.median);
     // Less than two per cent is no difference, whatever the spreads say.
     let noise = by_rule.map_or(0.0, |by_rule| by_rule.spread).max(time.spread).max(0.02 * time.median);
     Some(match by_rule {

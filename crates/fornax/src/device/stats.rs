@@ -4,7 +4,7 @@ use super::{Counts, PoolStats};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard};
 
-/// Counters of a device since it was opened or [`Device::reset_stats`].
+/// Counters of a device since it was opened or [`Device::reset_stats`](crate::Device::reset_stats).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Plans that had to be built.

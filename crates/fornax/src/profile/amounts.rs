@@ -25,12 +25,12 @@ fn scaled(value: f64, units: &[(f64, &str)]) -> String {
 }
 
 /// "5.61 ms".
-pub(super) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     scaled(value, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")])
 }
 
 /// "5.61 .. 5.80 ms".
-pub(super) fn range(low: f64, high: f64) -> String {
+pub fn range(low: f64, high: f64) -> String {
     let (low, high) = (seconds(low), seconds(high));
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((number, a)), Some((_, b))) if a == b => format!("{number} .. {high}"),
@@ -39,7 +39,7 @@ pub(super) fn range(low: f64, high: f64) -> String {
 }
 
 /// "1 launch", "2 launches".
-pub(super) fn plural(count: u64, what: &str) -> String {
+pub fn plural(count: u64, what: &str) -> String {
     let ending = match count {
         1 => "",
         _ if what.ends_with("ch") => "es",
@@ -49,7 +49,7 @@ pub(super) fn plural(count: u64, what: &str) -> String {
 }
 
 /// "1.50 MiB".
-pub(super) fn bytes(value: u64) -> String {
+pub fn bytes(value: u64) -> String {
     const K: f64 = 1024.0;
     if value < 1024 {
         return format!("{value} B");
@@ -58,22 +58,22 @@ pub(super) fn bytes(value: u64) -> String {
 }
 
 /// "93%".
-pub(super) fn percent(value: f64) -> String {
+pub fn percent(value: f64) -> String {
     if value.is_finite() { format!("{}%", digits(value * 100.0).trim_end_matches(".00")) } else { "-".into() }
 }
 
 /// "4.21 TB/s".
-pub(super) fn bandwidth(value: f64) -> String {
+pub fn bandwidth(value: f64) -> String {
     scaled(value, &[(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")])
 }
 
 /// "38.2 TFLOP/s".
-pub(super) fn rate(value: f64) -> String {
+pub fn rate(value: f64) -> String {
     scaled(value, &[(1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s")])
 }
 
 /// A number that may not be there.
-pub(super) fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+pub fn or_dash<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or("-".into(), show)
 }
 
@@ -98,6 +98,10 @@ mod tests {
         assert_eq!(percent(-0.002), "-0.20%");
         assert_eq!(bandwidth(4.21e12), "4.21 TB/s");
         assert_eq!(rate(38.2e12), "38.2 TFLOP/s");
+        assert_eq!(bandwidth(4.361e12), "4.36 TB/s");
+        assert_eq!(rate(215.4e9), "215 GFLOP/s");
+        assert_eq!(bandwidth(12.34e6), "12.3 MB/s");
+        assert_eq!((seconds(2.04e-6), seconds(0.0123)), ("2.04 µs".into(), "12.3 ms".into()));
         assert_eq!(or_dash(None, rate), "-");
     }
 }

@@ -7,7 +7,7 @@
 //! [`count`] times nothing: its numbers are the same in every run, so tests can assert them.
 
 mod advice;
-mod amounts;
+pub mod amounts;
 mod assemble;
 mod compare;
 mod expect;

@@ -37,9 +37,13 @@ mod strided;
 #[cfg(test)]
 mod test_gemm;
 #[cfg(test)]
+mod test_maps;
+#[cfg(test)]
 mod test_matmul;
 #[cfg(test)]
 mod test_others;
+#[cfg(test)]
+mod test_reductions;
 #[cfg(test)]
 mod tests;
 mod threads;
