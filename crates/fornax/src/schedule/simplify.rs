@@ -4,7 +4,7 @@
 //! After it, a `Reshape` to the same shape is a *copy*: its value must lie in memory, row-major.
 
 use crate::dtype::{DType, Scalar};
-use crate::graph::{Graph, Node, NodeId, Op, Reduce, Sources};
+use crate::graph::{Graph, Node, NodeId, Op, Reduce, Sources, Unary};
 use crate::view::{Dims, numel};
 use smallvec::smallvec;
 
@@ -133,6 +133,14 @@ impl Pass<'_> {
                         })
                         .collect();
                     return self.add(below.op, moved, node.shape.clone(), node.dtype, id);
+                }
+            }
+            // One sign instead of one for each element; the sum is the same to the bit.
+            Op::Reduce(Reduce::Sum, _) if self.uses[node.src[0].index()] == 1 => {
+                let below = self.new.node(src[0]).clone();
+                if below.op == Op::Unary(Unary::Neg) && below.dtype.is_float() {
+                    let sum = self.add(node.op.clone(), below.src, node.shape.clone(), node.dtype, id);
+                    return self.add(below.op, smallvec![sum], node.shape.clone(), node.dtype, id);
                 }
             }
             // Zeros around something that is not in memory: the something must be.

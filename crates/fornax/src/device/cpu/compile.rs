@@ -1,6 +1,7 @@
-//! Compiles one segment of a loop: levels, passes, the tile's size, how values differ inside it, and what is
-//! computed inside its only user. `emit` then writes the steps.
+//! Compiles one segment of a loop: levels, passes, the tile's size and how values differ inside it. `emit`
+//! then writes the steps.
 
+use super::chain::Chain;
 use super::numeric::register;
 use super::space::{Class, Space};
 use super::tile::{Accumulator, Operand, Program};
@@ -11,7 +12,7 @@ use crate::kernel::{Inst, Kernel, Level, Loop, Segment, Source, Val};
 use rustc_hash::FxHashMap;
 
 /// Elements of a tile, where nothing else decides.
-const TILE: usize = 2048;
+const TILE: usize = 4096;
 /// The longest reduced extent that is kept in one tile.
 const RESIDENT: usize = 8192;
 /// Scratch beyond this no longer stays in the first-level cache beside the operands.
@@ -43,6 +44,14 @@ pub(super) fn compile(
     }
 }
 
+/// A value that one pass computes and later ones find in the memory of a store.
+#[derive(Clone, Copy)]
+pub(super) struct Parked {
+    pub value: usize,
+    pub store: usize,
+    pub pass: usize,
+}
+
 /// A segment on its way to a program.
 pub(super) struct Builder<'a> {
     pub kernel: &'a Kernel,
@@ -61,12 +70,10 @@ pub(super) struct Builder<'a> {
     pub passes: usize,
     /// The class of each value.
     pub classes: Vec<Class>,
-    /// Products and differences that are computed inside their only user.
-    pub fused: Vec<bool>,
-    /// Where the sums of a value's rows lie, for values that come with them.
-    pub sums: Vec<Option<u32>>,
     pub values: Vec<Operand>,
     pub accumulators: Vec<Accumulator>,
+    pub chains: Vec<Chain>,
+    pub parked: Option<Parked>,
     pub scratch: usize,
     pub free: FxHashMap<usize, Vec<u32>>,
 }
@@ -98,10 +105,10 @@ impl<'a> Builder<'a> {
             stages: vec![0; n],
             passes: 1,
             classes: vec![Class::One; n],
-            fused: vec![false; n],
-            sums: vec![None; n],
             values: vec![Operand::NONE; n],
             accumulators: vec![],
+            chains: vec![],
+            parked: None,
             scratch: 0,
             free: FxHashMap::default(),
             space,
@@ -110,7 +117,6 @@ impl<'a> Builder<'a> {
         this.stage();
         this.size(goal);
         this.classify();
-        this.fuse();
         Ok(this)
     }
 
@@ -244,46 +250,6 @@ impl<'a> Builder<'a> {
             (true, false) => Class::Col,
             (true, true) => Class::One,
             (false, false) => Class::Full,
-        }
-    }
-
-    /// Finds what is used once, by something that can compute it on the way: products of f32 by an addition
-    /// or a sum, the difference to a value of the row by an exponential.
-    fn fuse(&mut self) {
-        let mut uses = vec![0; self.values.len()];
-        for instr in &self.body.program {
-            instr.inst.operands().iter().for_each(|v| uses[v.index()] += 1);
-        }
-        self.body.stores.iter().for_each(|v| uses[v.index()] += 1);
-        for (i, instr) in self.body.program.iter().enumerate() {
-            if register(instr.dtype) != DType::F32 {
-                continue;
-            }
-            let product = |v: Val, this: &Self| {
-                let mul = &this.body.program[v.index()];
-                matches!(mul.inst, Inst::Binary(Binary::Mul, ..))
-                    && uses[v.index()] == 1
-                    && this.levels[v.index()] == Level::Element
-            };
-            match instr.inst {
-                Inst::Binary(Binary::Add, a, b) if self.levels[i] == Level::Element => {
-                    // The product must come in the same pass and at the same extent.
-                    for v in [a, b] {
-                        let j = v.index();
-                        let same = self.classes[j] == self.classes[i] && self.stages[j] == self.stages[i];
-                        if product(v, self) && same {
-                            self.fused[j] = true;
-                            break;
-                        }
-                    }
-                }
-                Inst::Reduce(Reduce::Sum, a)
-                    if product(a, self) && self.classes[a.index()] == Class::Full =>
-                {
-                    self.fused[a.index()] = true;
-                }
-                _ => {}
-            }
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Writes the steps of a segment's program: the order of each pass, registers by linear scan, values computed
 //! straight into the memory they are stored to, and nothing overwritten that is still read.
 
-use super::compile::{Builder, internal};
+use super::compile::{Builder, Parked, internal};
+use super::link::Linker;
 use super::numeric::register;
 use super::reduce::running;
 use super::space::{Base, Class};
 use super::tile::{Accumulator, Code, Operand, Place, Program, Step, constant};
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
-use crate::graph::{Binary, Reduce, Unary};
+use crate::graph::{Reduce, Unary};
 use crate::kernel::{Inst, Level, Val};
 use rustc_hash::FxHashMap;
 
@@ -17,23 +18,16 @@ const STREAMED: usize = 8 << 20;
 
 /// What a pass does, in order.
 #[derive(Clone, Copy, PartialEq)]
-enum Event {
+pub(super) enum Event {
     Run(usize),
-    Store(usize),
+    /// To the memory of a store, a value: the store's, or one that is parked there.
+    Store(usize, usize),
 }
 
 impl Builder<'_> {
-    /// The values an instruction reads, those of a fused product in its place.
-    fn operands(&self, i: usize) -> Vec<usize> {
-        let mut out = vec![];
-        for v in self.body.program[i].inst.operands() {
-            if self.fused[v.index()] {
-                out.extend(self.body.program[v.index()].inst.operands().iter().map(|v| v.index()));
-            } else {
-                out.push(v.index());
-            }
-        }
-        out
+    /// The values an instruction reads.
+    pub fn operands(&self, i: usize) -> Vec<usize> {
+        self.body.program[i].inst.operands().iter().map(|v| v.index()).collect()
     }
 
     fn extent(&self, class: Class) -> usize {
@@ -63,7 +57,7 @@ impl Builder<'_> {
         self.extent(self.classes[v]) * register(self.body.program[v].dtype).size()
     }
 
-    fn new_register(&mut self, v: usize) -> Operand {
+    pub fn new_register(&mut self, v: usize) -> Operand {
         let bytes = self.bytes(v);
         Operand::scratch(self.allocate(bytes), self.classes[v])
     }
@@ -82,7 +76,7 @@ impl Builder<'_> {
     }
 
     /// The operand that reads an access where it lies, if the loops can.
-    fn in_place(&self, access: usize, dtype: DType, class: Class) -> Option<Operand> {
+    pub fn in_place(&self, access: usize, dtype: DType, class: Class) -> Option<Operand> {
         let a = &self.space.accesses[access];
         let straight = match class {
             Class::One => true,
@@ -107,7 +101,7 @@ impl Builder<'_> {
         }
         let value = |this: &Self, v: Val| this.values[v.index()];
         let mut step = Step {
-            code: Code::Fma,
+            code: Code::Copy(dtype),
             class,
             dst: Operand::NONE,
             a: Operand::NONE,
@@ -128,24 +122,9 @@ impl Builder<'_> {
                 step.code = Code::Gather { access: load as u32, dtype: instr.dtype, stride, len };
                 step.a = value(self, index);
             }
-            Inst::Unary(Unary::Exp, a) if self.fused[a.index()] => {
-                let operands = self.body.program[a.index()].inst.operands();
-                step.code = Code::ExpSum;
-                (step.a, step.b) = (value(self, operands[0]), value(self, operands[1]));
-                let sums = self.allocate(self.rows * 4);
-                step.c = Operand::scratch(sums, Class::Row);
-                self.sums[i] = Some(sums);
-            }
             Inst::Unary(op, a) => {
                 step.code = Code::Unary(dtype, op);
                 step.a = value(self, a);
-            }
-            Inst::Binary(Binary::Add, a, b) if self.fused[a.index()] || self.fused[b.index()] => {
-                let (product, other) = if self.fused[a.index()] { (a, b) } else { (b, a) };
-                let Inst::Binary(_, x, y) = self.body.program[product.index()].inst else {
-                    return Err(internal("a fused value is not a product"));
-                };
-                (step.a, step.b, step.c) = (value(self, x), value(self, y), value(self, other));
             }
             Inst::Binary(op, a, b) => {
                 step.code = Code::Binary(register(self.dtype(a)), op);
@@ -174,48 +153,52 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Emits a reduction's step of each tile. The result's register is there already.
+    /// Where a reduction puts the result of a tile, its register being there already, and the number of its
+    /// running value where the tile is not everything.
+    fn result(&self, i: usize) -> Result<(u32, Option<u32>)> {
+        let Place::Scratch(offset) = self.values[i].place else {
+            return Err(internal("a reduction without a register"));
+        };
+        Ok((offset, self.accumulators.iter().position(|a| a.result == offset).map(|k| k as u32)))
+    }
+
+    /// Where a chain puts what a tile gives to a reduction, and the step that takes it in, if one is needed.
+    pub fn fold_target(&mut self, i: usize) -> Result<(Operand, Option<Step>)> {
+        let Inst::Reduce(op, _) = self.body.program[i].inst else {
+            return Err(internal("not a reduction"));
+        };
+        let (result, running) = self.result(i)?;
+        let (class, none) = (self.kept_class(), Operand::NONE);
+        if running.is_none() {
+            return Ok((Operand::scratch(result, class), None));
+        }
+        let dst = Operand::scratch(self.allocate(self.extent(class) * 4), class);
+        let code = Code::Reduce { op, dtype: DType::F32, running };
+        Ok((dst, Some(Step { code, class: Class::Full, dst, a: none, b: none, c: none })))
+    }
+
+    /// Emits a reduction's step of each tile.
     fn emit_reduce(&mut self, i: usize, steps: &mut Vec<Step>) -> Result<()> {
         let Inst::Reduce(op, a) = self.body.program[i].inst else {
             return Err(internal("not a reduction"));
         };
-        let (mut left, mut right) = (self.values[a.index()], Operand::NONE);
-        if self.fused[a.index()] {
-            let operands = self.body.program[a.index()].inst.operands();
-            (left, right) = (self.values[operands[0].index()], self.values[operands[1].index()]);
-        }
         let dtype = register(self.dtype(a));
         let arg = matches!(op, Reduce::ArgMax | Reduce::ArgMin);
         let class = self.kept_class();
         let n = self.extent(class);
-        let (result, accumulator) = match self.values[i].place {
-            Place::Scratch(offset) => {
-                (offset, self.accumulators.iter().position(|a| a.result == offset).map(|k| k as u32))
-            }
-            _ => return Err(internal("a reduction without a register")),
-        };
-        if let (Reduce::Sum, Some(sums)) = (op, self.sums[a.index()]) {
-            let (sums, none) = (Operand::scratch(sums, class), Operand::NONE);
-            let step =
-                Step { code: Code::Copy(dtype), class, dst: self.values[i], a: sums, b: none, c: none };
-            steps.push(match accumulator {
-                None => step,
-                running => Step { code: Code::Reduce { op, dtype, running }, dst: sums, a: none, ..step },
-            });
-            return Ok(());
-        }
+        let (result, running) = self.result(i)?;
         // What a tile gives: the result itself if the tile is everything, else something to be taken in.
-        let (dst, positions) = match (accumulator, arg) {
+        let (dst, positions) = match (running, arg) {
             (None, false) => (result, 0),
             (None, true) => (self.allocate(n * dtype.size()), result),
             (Some(_), _) => (self.allocate(n * dtype.size()), if arg { self.allocate(n * 8) } else { 0 }),
         };
         steps.push(Step {
-            code: Code::Reduce { op, dtype, running: accumulator },
+            code: Code::Reduce { op, dtype, running },
             class: Class::Full,
             dst: Operand::scratch(dst, class),
-            a: left,
-            b: right,
+            a: self.values[a.index()],
+            b: Operand::NONE,
             c: if arg { Operand::scratch(positions, class) } else { Operand::NONE },
         });
         Ok(())
@@ -235,16 +218,51 @@ impl Builder<'_> {
         self.space.accesses.iter().any(|a| self.aliases(store, a.base))
     }
 
+    /// Whether a store waits for the end of the last pass, because its memory is read before.
+    fn comes_last(&self, store: usize) -> bool {
+        self.may_alias(store) || self.parked.is_some_and(|p| p.store == store)
+    }
+
+    /// Finds a value that is costly to compute, is needed in two passes, and could be parked between them in memory
+    /// that the last pass writes.
+    fn park(&self) -> Option<Parked> {
+        let last = self.passes - 1;
+        let runs = |pass: usize, v: usize| self.order(pass).contains(&Event::Run(v));
+        let free = (0..self.body.stores.len()).find(|&s| {
+            let v = self.body.stores[s].index();
+            let writes =
+                self.segment.stores.iter().filter(|o| o.write == self.segment.stores[s].write).count();
+            let access = self.segment.loads.len() + s;
+            self.levels[v] == Level::Element
+                && self.stages[v] == last
+                && self.body.program[v].dtype == DType::F32
+                && writes == 1
+                && !self.may_alias(s)
+                && self.in_place(access, DType::F32, Class::Full).is_some()
+        })?;
+        (0..self.values.len()).find_map(|v| {
+            let instr = &self.body.program[v];
+            let costly =
+                matches!(instr.inst, Inst::Unary(Unary::Exp | Unary::Log | Unary::Tanh | Unary::Erf, _));
+            let fits = instr.dtype == DType::F32 && self.levels[v] == Level::Element && self.everywhere(v);
+            let pass = self.stages[v];
+            (costly && fits && pass < last && runs(pass, v) && runs(last, v)).then_some(Parked {
+                value: v,
+                store: free,
+                pass,
+            })
+        })
+    }
+
     /// Whether a store is so large that nobody will find it in a cache later.
-    fn streams(&self, s: usize) -> bool {
+    pub fn streams(&self, s: usize) -> bool {
         let port = self.kernel.writes[self.segment.stores[s].write];
-        let plain = matches!(self.kernel.body, crate::kernel::Body::Loop(_)) && !self.may_alias(s);
+        let plain = matches!(self.kernel.body, crate::kernel::Body::Loop(_)) && !self.comes_last(s);
         plain && port.dtype == DType::F32 && port.len * 4 >= STREAMED
     }
 
-    /// Emits store `s` of a value that lies somewhere.
-    fn emit_store(&mut self, s: usize, steps: &mut Vec<Step>) {
-        let v = self.body.stores[s].index();
+    /// Emits the store of a value that lies somewhere to the memory of store `s`.
+    fn emit_store(&mut self, s: usize, v: usize, steps: &mut Vec<Step>) {
         let access = self.segment.loads.len() + s;
         let dtype = self.body.program[v].dtype;
         let level = self.levels[v];
@@ -274,7 +292,7 @@ impl Builder<'_> {
                 continue;
             }
             // What is written over an operand waits until nobody reads that any more.
-            let when = if self.may_alias(s) { last } else { self.stages[v.index()] };
+            let when = if self.comes_last(s) { last } else { self.stages[v.index()] };
             if when == pass {
                 stores.push(s);
                 wanted[v.index()] = true;
@@ -287,9 +305,10 @@ impl Builder<'_> {
                 wanted[i] = true;
             }
         }
+        let parked = |i: usize| self.parked.is_some_and(|p| p.value == i && p.pass < pass);
         for i in (0..n).rev() {
             let reduce = matches!(self.body.program[i].inst, Inst::Reduce(..));
-            if wanted[i] && (self.levels[i] == Level::Element || reduce) {
+            if wanted[i] && !parked(i) && (self.levels[i] == Level::Element || reduce) {
                 for o in self.operands(i) {
                     // Reductions of earlier passes are there.
                     if self.levels[o] == Level::Element {
@@ -301,7 +320,7 @@ impl Builder<'_> {
         let mut events = vec![];
         for i in 0..n {
             let reduce = matches!(self.body.program[i].inst, Inst::Reduce(..));
-            if !wanted[i] || self.fused[i] || !(reduce || self.levels[i] == Level::Element) {
+            if !wanted[i] || parked(i) || !(reduce || self.levels[i] == Level::Element) {
                 continue;
             }
             // A resident tile still holds what earlier passes computed.
@@ -309,13 +328,19 @@ impl Builder<'_> {
             if now {
                 events.push(Event::Run(i));
             }
+            if let Some(p) = self.parked
+                && (p.value, p.pass) == (i, pass)
+            {
+                events.push(Event::Store(p.store, i));
+            }
             for &s in &stores {
-                if self.body.stores[s].index() == i && !self.may_alias(s) {
-                    events.push(Event::Store(s));
+                if self.body.stores[s].index() == i && !self.comes_last(s) {
+                    events.push(Event::Store(s, i));
                 }
             }
         }
-        events.extend(stores.iter().filter(|&&s| self.may_alias(s)).map(|&s| Event::Store(s)));
+        let last = stores.iter().filter(|&&s| self.comes_last(s));
+        events.extend(last.map(|&s| Event::Store(s, self.body.stores[s].index())));
         // A value of a lower level may be stored everywhere.
         events
     }
@@ -377,7 +402,15 @@ impl Builder<'_> {
             passes = vec![vec![]; self.passes];
             self.emit_events(&all, &mut passes)?;
         } else {
+            self.parked = if self.passes > 1 { self.park() } else { None };
             for pass in 0..self.passes {
+                if let Some(p) = self.parked
+                    && let Some(operand) =
+                        self.in_place(self.segment.loads.len() + p.store, DType::F32, Class::Full)
+                    && pass > p.pass
+                {
+                    self.values[p.value] = operand;
+                }
                 let events: Vec<_> = self.order(pass).into_iter().map(|e| (0, e)).collect();
                 let mut steps = vec![vec![]];
                 self.emit_events(&events, &mut steps)?;
@@ -389,10 +422,10 @@ impl Builder<'_> {
             let v = self.body.stores[s].index();
             let level = self.levels[v];
             if level == Level::Kept || (level == Level::Uniform && self.space.reduces()) {
-                self.emit_store(s, &mut kept[last]);
+                self.emit_store(s, v, &mut kept[last]);
             } else if level == Level::Uniform {
                 let mut steps = vec![];
-                self.emit_store(s, &mut steps);
+                self.emit_store(s, v, &mut steps);
                 passes[0].append(&mut steps);
             }
         }
@@ -410,6 +443,7 @@ impl Builder<'_> {
             uniform,
             kept,
             passes,
+            chains: self.chains,
             accumulators: self.accumulators,
             running,
             scratch: self.scratch,
@@ -425,15 +459,17 @@ impl Builder<'_> {
         for (at, (_, event)) in events.iter().enumerate() {
             match *event {
                 Event::Run(i) => self.operands(i).iter().for_each(|&o| last_use[o] = at),
-                Event::Store(s) => last_use[self.body.stores[s].index()] = at,
+                Event::Store(_, v) => last_use[v] = at,
             }
         }
-        // Values that can be computed where they are stored.
+        let chains = self.find_chains(events);
+        // Values that can be computed where they are stored. A chain runs after what lies between its events.
         let mut direct: FxHashMap<usize, usize> = FxHashMap::default();
         for (_, event) in events {
-            if let Event::Store(s) = *event {
-                let v = self.body.stores[s].index();
-                if !direct.contains_key(&v) && self.can_go_direct(s, events, &last_use) {
+            if let Event::Store(s, v) = *event {
+                let made = events.iter().position(|(_, e)| *e == Event::Run(v));
+                let alone = made.is_some_and(|at| !chains.open(at));
+                if alone && !direct.contains_key(&v) && self.can_go_direct(s, events, &last_use) {
                     direct.insert(v, s);
                 }
             }
@@ -446,9 +482,17 @@ impl Builder<'_> {
                 dying[last_use[i].max(at)].push(i);
             }
         }
+        let mut linker = Linker::default();
+        let mut dead = vec![];
         for (at, (pass, event)) in events.iter().enumerate() {
             let steps = &mut lists[*pass];
             match *event {
+                _ if chains.has(at) => {
+                    self.link(at, events, &chains, &mut linker)?;
+                    if chains.ends(at) {
+                        self.finish_chain(std::mem::take(&mut linker), steps);
+                    }
+                }
                 Event::Run(i) if matches!(self.body.program[i].inst, Inst::Reduce(..)) => {
                     self.emit_reduce(i, steps)?
                 }
@@ -459,13 +503,17 @@ impl Builder<'_> {
                     });
                     self.emit(i, into, steps)?;
                 }
-                Event::Store(s) if direct.get(&self.body.stores[s].index()) == Some(&s) => {}
-                Event::Store(s) => self.emit_store(s, steps),
+                Event::Store(s, v) if direct.get(&v) == Some(&s) => {}
+                Event::Store(s, v) => self.emit_store(s, v, steps),
             }
-            for &i in &dying[at] {
-                if let Place::Scratch(offset) = self.values[i].place {
-                    let bytes = self.bytes(i);
-                    self.release(offset, bytes);
+            dead.append(&mut dying[at]);
+            // What an open chain reads must not be overwritten by what runs before it.
+            if !chains.open(at) || chains.ends(at) {
+                for i in std::mem::take(&mut dead) {
+                    if let Place::Scratch(offset) = self.values[i].place {
+                        let bytes = self.bytes(i);
+                        self.release(offset, bytes);
+                    }
                 }
             }
         }
@@ -481,6 +529,7 @@ impl Builder<'_> {
         let Some(made) = events.iter().position(|(_, e)| *e == Event::Run(v)) else { return false };
         let reachable = self.classes[v] == Class::Full
             && !self.streams(s)
+            && self.parked.is_none_or(|p| p.store != s)
             && self.in_place(access, instr.dtype, Class::Full).is_some()
             && !matches!(instr.inst, Inst::Reduce(..))
             && !self.is_in_place_load(v);

@@ -1,5 +1,6 @@
 //! Runs block programs: walks the tiles of a segment and carries out the steps on each.
 
+use super::chain::{Chain, FOLDS, Work};
 use super::numeric::{self, register, with_register};
 use super::ops::{Loops, Slot, Tile, loops};
 use super::reduce::{self, Running};
@@ -328,9 +329,9 @@ impl<'a> Worker<'a> {
             return;
         }
         let columns = self.program.space.col_reduced;
-        let (a, b) = (self.slot(&step.a, Class::Full), self.slot(&step.b, Class::Full));
+        let a = self.slot(&step.a, Class::Full);
         let (dst, c) = (self.slot(&step.dst, Class::Row), self.slot(&step.c, Class::Row));
-        let tile = Tile { rows: self.rows, cols: self.cols, dst, a, b, c };
+        let tile = Tile { rows: self.rows, cols: self.cols, dst, a, b: Slot::NONE, c };
         // SAFETY: operands cover the tile, the destination its kept extent.
         unsafe {
             if dtype == DType::F32 {
@@ -342,6 +343,16 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Runs a chain over the tile.
+    unsafe fn chain(&self, chain: &Chain) {
+        let slots: SmallVec<[Slot; 16]> = chain.outside.iter().map(|o| self.slot(o, Class::Full)).collect();
+        let results: SmallVec<[*mut f32; FOLDS]> =
+            chain.folds.iter().map(|(_, dst)| self.slot(dst, Class::Row).ptr.cast()).collect();
+        let (rows, cols, other) = (self.rows, self.cols, self.loops.link);
+        // SAFETY: as in `step`.
+        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots: &slots, results: &results, other }) }
+    }
+
     fn step(&mut self, step: &Step) {
         // SAFETY: the compiler of the program gave every operand memory for its extent, of its type; views
         // stay inside their memories, which is the kernel's contract.
@@ -349,13 +360,7 @@ impl<'a> Worker<'a> {
             match step.code {
                 Code::Unary(DType::F32, op) => (self.loops.unary)(op, &self.tile(step)),
                 Code::Binary(DType::F32, op) => (self.loops.binary)(op, &self.tile(step)),
-                Code::Fma => (self.loops.fma)(&self.tile(step)),
-                Code::ExpSum => {
-                    let slot = |o| self.slot(o, Class::Full);
-                    let (dst, a, b) = (slot(&step.dst), slot(&step.a), slot(&step.b));
-                    let c = self.slot(&step.c, Class::Row);
-                    (self.loops.exp_sum)(&Tile { rows: self.rows, cols: self.cols, dst, a, b, c })
-                }
+                Code::Chain(n) => self.chain(&self.program.chains[n as usize]),
                 Code::Choose(DType::F32) => (self.loops.choose)(&self.tile(step)),
                 Code::Literal(bytes, n) => {
                     let dst = self.slot(&step.dst, Class::One).ptr;

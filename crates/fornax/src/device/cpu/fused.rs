@@ -37,8 +37,7 @@ impl Fused {
         let mut all = 0;
         for (s, segment) in body.segments.iter().enumerate() {
             let program = compile::compile(kernel, body, segment, None)?;
-            let steps: usize = program.passes.iter().map(|p| p.len() + 1).sum();
-            let work = crate::view::numel(&segment.dims).saturating_mul(steps);
+            let work = crate::view::numel(&segment.dims).saturating_mul(program.weight());
             all += work;
             let (kept, reduced) = (program.kept_tiles(), program.reduced_tiles());
             let each_tile = work / kept;

@@ -13,6 +13,7 @@
 
 mod attention;
 mod attention_grad;
+mod chain;
 mod compile;
 mod emit;
 mod exec;
@@ -20,6 +21,7 @@ mod fused;
 mod gemm;
 mod indexed;
 mod lanes;
+mod link;
 mod math;
 mod matmul;
 mod micro;

@@ -2,6 +2,7 @@
 //! tile is `rows` x `cols`; every operand is a pointer, a row stride, and whether it advances along the
 //! columns.
 
+use super::chain::{self, BLOCK, Link, Other, Work};
 use super::math;
 use super::reduce;
 use super::rows::{Packed, few_rows_with};
@@ -276,35 +277,6 @@ unsafe fn map2<S: Simd, F: Op2>(t: &Tile) {
     }
 }
 
-/// `dst = a * b + c`, rounded twice: a value must come out the same in every kernel that computes it, alone or
-/// fused, or comparing two of them (the gradient of a maximum does) would go wrong.
-#[inline(always)]
-unsafe fn multiply_add<S: Simd>(t: &Tile) {
-    unsafe {
-        for row in 0..t.rows {
-            let dst: *mut f32 = t.dst.row(row);
-            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            let mut c = Row::<f32>::new::<S>(&t.c, row);
-            let mut pa = a.start();
-            let mut pb = b.start();
-            let mut pc = c.start();
-            let mut i = 0;
-            while i + S::W <= t.cols {
-                S::load(a.next(&mut pa))
-                    .mul(S::load(b.next(&mut pb)))
-                    .add(S::load(c.next(&mut pc)))
-                    .store(dst.add(i));
-                i += S::W;
-            }
-            if i < t.cols {
-                let n = t.cols - i;
-                let (a, b, c) = (S::load(a.part(pa, n)), S::load(b.part(pb, n)), S::load(c.part(pc, n)));
-                a.mul(b).add(c).store_part(dst.add(i), n);
-            }
-        }
-    }
-}
-
 /// `dst = f(a, b)` as truth values, a byte each.
 #[inline(always)]
 unsafe fn compare2<S: Simd, F: Test>(t: &Tile) {
@@ -537,11 +509,12 @@ pub(super) struct Loops {
     pub choose: unsafe fn(&Tile),
     /// `dst = a` in f32, past the caches.
     pub stream: unsafe fn(&Tile),
-    /// `dst = a * b + c`.
-    pub fma: unsafe fn(&Tile),
+    pub chain: unsafe fn(&Work),
+    /// See [`chain::other`].
+    pub link: unsafe fn(&Link, &mut [f32; BLOCK], usize, &Other),
     pub convert: unsafe fn(DType, DType, &Tile),
     pub round_to: unsafe fn(DType, &Tile),
-    /// Reduces the columns (true) or the rows of `a` (times `b`, if it is there) into `dst`.
+    /// Reduces the columns (true) or the rows of `a` into `dst`.
     pub reduce: unsafe fn(Reduce, bool, &Tile),
     /// The middle of a softmax; see [`reduce::exp_sum`].
     pub exp_sum: unsafe fn(&Tile),
@@ -550,7 +523,7 @@ pub(super) struct Loops {
 }
 
 macro_rules! machine {
-    ($module:ident, $vector:ty $(, $features:literal)?) => {
+    ($module:ident, $vector:ty, $block:literal $(, $features:literal)?) => {
         mod $module {
             use super::*;
             $(#[target_feature(enable = $features)])?
@@ -570,8 +543,12 @@ macro_rules! machine {
                 unsafe { super::stream::<$vector>(t) }
             }
             $(#[target_feature(enable = $features)])?
-            unsafe fn fma(t: &Tile) {
-                unsafe { multiply_add::<$vector>(t) }
+            unsafe fn chain(w: &Work) {
+                unsafe { chain::run::<$vector, $block>(w) }
+            }
+            $(#[target_feature(enable = $features)])?
+            unsafe fn link(link: &Link, x: &mut [f32; BLOCK], len: usize, with: &Other) {
+                unsafe { chain::other::<$vector>(link, x, len, with) }
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn convert(from: DType, to: DType, t: &Tile) {
@@ -598,16 +575,16 @@ macro_rules! machine {
                 unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, stream, fma, convert, round_to, reduce, exp_sum, integer, few_rows };
+                Loops { unary, binary, choose, stream, chain, link, convert, round_to, reduce, exp_sum, integer, few_rows };
         }
     };
 }
 
-machine!(plain, Plain);
+machine!(plain, Plain, 8);
 #[cfg(target_arch = "x86_64")]
-machine!(avx2, Avx2, "avx2,fma,f16c,bmi1,bmi2");
+machine!(avx2, Avx2, 8, "avx2,fma,f16c,bmi1,bmi2");
 #[cfg(target_arch = "x86_64")]
-machine!(avx512, Avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2");
+machine!(avx512, Avx512, 4, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2");
 
 /// The loops for this machine.
 pub(super) fn loops() -> &'static Loops {

@@ -7,14 +7,13 @@ use super::simd::Simd;
 use crate::dtype::DType;
 use crate::graph::Reduce;
 
-/// Reduces `a` (for a sum times `b`, where `b` is there) into the vector `dst`: along the columns one element
+/// Reduces `a` into the vector `dst`: along the columns one element
 /// a row, else one element a column. Positions go to the i64 vector `c`.
 #[inline(always)]
 pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     unsafe {
         match (op, columns) {
-            (Reduce::Sum, true) if t.b.ptr.is_null() => fold_row::<S, Add>(t, 0.0, |a, b| a + b),
-            (Reduce::Sum, true) => dot_rows::<S>(t),
+            (Reduce::Sum, true) => fold_row::<S, Add>(t, 0.0, |a, b| a + b),
             (Reduce::Prod, true) => fold_row::<S, Mul>(t, 1.0, |a, b| a * b),
             (Reduce::Max, true) => fold_row::<S, Max>(t, f32::NEG_INFINITY, larger),
             (Reduce::Min, true) => fold_row::<S, Min>(t, f32::INFINITY, smaller),
@@ -77,36 +76,6 @@ unsafe fn fold_lanes<S: Simd>(x: S, join: &impl Fn(f32, f32) -> f32) -> f32 {
         }
     }
     lanes[0]
-}
-
-#[inline(always)]
-unsafe fn dot_rows<S: Simd>(t: &Tile) {
-    unsafe {
-        for row in 0..t.rows {
-            let (mut a, mut b) = (Row::<f32>::new::<S>(&t.a, row), Row::<f32>::new::<S>(&t.b, row));
-            let mut pa = a.start();
-            let mut pb = b.start();
-            let mut s = [S::splat(0.0); 4];
-            let mut i = 0;
-            while i + 4 * S::W <= t.cols {
-                for s in &mut s {
-                    *s = S::load(a.next(&mut pa)).fma(S::load(b.next(&mut pb)), *s);
-                }
-                i += 4 * S::W;
-            }
-            while i + S::W <= t.cols {
-                s[0] = S::load(a.next(&mut pa)).fma(S::load(b.next(&mut pb)), s[0]);
-                i += S::W;
-            }
-            let mut rest = 0.0;
-            if i < t.cols {
-                let (x, y) = (a.part(pa, t.cols - i), b.part(pb, t.cols - i));
-                (0..t.cols - i).for_each(|j| rest += *x.add(j) * *y.add(j));
-            }
-            let all = s[0].add(s[1]).add(s[2].add(s[3]));
-            *t.dst.ptr.cast::<f32>().add(row) = fold_lanes::<S>(all, &|a, b| a + b) + rest;
-        }
-    }
 }
 
 /// `dst = exp(a - b)` with one `b` a row, and the sum of each row in the vector `c`: the middle of a softmax.
@@ -174,21 +143,15 @@ unsafe fn find_rows<S: Simd>(t: &Tile) {
 unsafe fn sum_columns<S: Simd>(t: &Tile) {
     unsafe {
         let dst: *mut f32 = t.dst.ptr.cast();
-        let product = !t.b.ptr.is_null();
         let mut row = 0;
-        if t.a.each && (t.b.each || !product) {
+        if t.a.each {
             while row + 8 <= t.rows {
                 let p: [*const f32; 8] = std::array::from_fn(|k| t.a.row(row + k) as *const f32);
-                let q: [*const f32; 8] =
-                    if product { std::array::from_fn(|k| t.b.row(row + k) as *const f32) } else { p };
                 let whole = t.cols - t.cols % S::W;
                 for i in (0..whole).step_by(S::W) {
                     let mut x = [S::splat(0.0); 8];
                     for k in 0..8 {
                         x[k] = S::load(p[k].add(i));
-                        if product {
-                            x[k] = x[k].mul(S::load(q[k].add(i)));
-                        }
                     }
                     let left = x[0].add(x[1]).add(x[2].add(x[3]));
                     let sum = left.add(x[4].add(x[5]).add(x[6].add(x[7])));
@@ -196,7 +159,7 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
                     sum.store(dst.add(i));
                 }
                 for i in whole..t.cols {
-                    let x = |k: usize| if product { *p[k].add(i) * *q[k].add(i) } else { *p[k].add(i) };
+                    let x = |k: usize| *p[k].add(i);
                     let sum = ((x(0) + x(1)) + (x(2) + x(3))) + ((x(4) + x(5)) + (x(6) + x(7)));
                     *dst.add(i) = if row == 0 { sum } else { sum + *dst.add(i) };
                 }
@@ -204,24 +167,18 @@ unsafe fn sum_columns<S: Simd>(t: &Tile) {
             }
         }
         while row < t.rows {
-            let (mut a, mut b) = (
-                Row::<f32>::new::<S>(&t.a, row),
-                Row::<f32>::new::<S>(if product { &t.b } else { &t.a }, row),
-            );
+            let mut a = Row::<f32>::new::<S>(&t.a, row);
             let mut pa = a.start();
-            let mut pb = b.start();
             let mut i = 0;
             while i + S::W <= t.cols {
                 let old = if row == 0 { S::splat(0.0) } else { S::load(dst.add(i)) };
-                let (x, y) = (S::load(a.next(&mut pa)), S::load(b.next(&mut pb)));
-                (if product { x.fma(y, old) } else { x.add(old) }).store(dst.add(i));
+                S::load(a.next(&mut pa)).add(old).store(dst.add(i));
                 i += S::W;
             }
             if i < t.cols {
                 let n = t.cols - i;
                 let old = if row == 0 { S::splat(0.0) } else { S::load_part(dst.add(i), n) };
-                let (x, y) = (S::load(a.part(pa, n)), S::load(b.part(pb, n)));
-                (if product { x.fma(y, old) } else { x.add(old) }).store_part(dst.add(i), n);
+                S::load(a.part(pa, n)).add(old).store_part(dst.add(i), n);
             }
             row += 1;
         }

@@ -2,6 +2,7 @@
 //! reduced axes), and where their operands lie: in memory itself where it can be used in place, else in a
 //! scratch register. `compile` makes it, `exec` runs it.
 
+use super::chain::Chain;
 use super::space::{Class, Space};
 use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, Random, Reduce, Unary};
@@ -53,10 +54,8 @@ pub(super) enum Code {
     },
     Unary(DType, Unary),
     Binary(DType, Binary),
-    /// a * b + c of f32.
-    Fma,
-    /// exp(a - b) of f32 with one b a row; the rows' sums go to c.
-    ExpSum,
+    /// The chain of that number.
+    Chain(u32),
     Choose(DType),
     /// To any dtype.
     Cast(DType, DType),
@@ -64,8 +63,8 @@ pub(super) enum Code {
     Stream,
     Copy(DType),
     Random(Random),
-    /// Of `a`, or of `a * b`, if it is not in `dst` already; the number of the running value where the tile
-    /// is not everything.
+    /// Of `a`, if it is not in `dst` already; the number of the running value where the tile is not
+    /// everything.
     Reduce {
         op: Reduce,
         dtype: DType,
@@ -111,6 +110,7 @@ pub(super) struct Program {
     pub kept: Vec<Vec<Step>>,
     /// Run for each tile of the reduced axes.
     pub passes: Vec<Vec<Step>>,
+    pub chains: Vec<Chain>,
     pub accumulators: Vec<Accumulator>,
     /// Where the accumulators lie in scratch.
     pub running: std::ops::Range<usize>,
@@ -119,6 +119,17 @@ pub(super) struct Program {
     pub sizes: Vec<usize>,
     /// Accesses whose next tile is worth asking for while this one is computed.
     pub ahead: Vec<usize>,
+}
+
+impl Program {
+    /// Instructions carried out for each element of a tile, and one for each pass.
+    pub fn weight(&self) -> usize {
+        let step = |s: &Step| match s.code {
+            Code::Chain(n) => self.chains[n as usize].links.len(),
+            _ => 1,
+        };
+        self.passes.iter().map(|p| p.iter().map(step).sum::<usize>() + 1).sum()
+    }
 }
 
 /// The bytes of a literal in a register of the dtype; f16 and bf16 are rounded to themselves.
