@@ -16,7 +16,7 @@ mod tune;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Ways};
+use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Way};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -224,7 +224,7 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Ways> {
+    fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Vec<Way>> {
         self.all_forms(kernel, keep)
     }
 
