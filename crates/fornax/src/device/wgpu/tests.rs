@@ -190,6 +190,25 @@ fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_long_batch_is_written_in_pieces_and_runs_in_order() -> Result<()> {
+    let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+    let x = Tensor::zeros(&[64], DType::F32, &device)?;
+    x.eval()?;
+    for _ in 0..2 {
+        let mut u = x.clone();
+        for step in 0..300 {
+            u = if step % 3 == 0 { u.mul(0.5)?.fence() } else { u.add(1.0)?.fence() };
+        }
+        device.reset_stats();
+        u.eval()?;
+        assert!(device.stats().launches >= 300 && device.stats().submits == 2, "{:?}", device.stats());
+        let right = (0..300).fold(0.0f32, |v, step| if step % 3 == 0 { v * 0.5 } else { v + 1.0 });
+        assert_eq!(u.to_vec::<f32>()?, vec![right; 64]);
+    }
+    Ok(())
+}
+
 /// Makes an adapter without cooperative matrices compute with them: each lane of a subgroup keeps eight elements of a
 /// sum, and a matrix of halves is an address in workgroup memory, with the steps from row to row and column to column.
 pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatch {
