@@ -49,7 +49,9 @@ fn a_form_is_measured_once_and_computes_the_same() -> Result<()> {
         assert!(worst <= near * largest, "{dtype}: {worst} of {largest}");
         let ways = again.alternatives(&*product(&again, dtype)?.plan()?, false)?;
         assert_eq!(ways.len(), 1);
-        assert!(ways[0].1.len() > 2 && ways[0].1.iter().all(|(_, seconds)| seconds.is_some()), "{ways:?}");
+        // Of many, software may not come to the last.
+        let first = &ways[0].1[..4];
+        assert!(first.iter().all(|way| way.seconds.is_some()), "{first:?}");
     }
     std::fs::remove_dir_all(&dir).ok();
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::steps::DISTILGPT2;
 use super::{Case, Prepared, Roof, case, randint, randn, wall};
+use crate::timing::Clock;
 use fornax::{DType, Device, Result, Tensor};
 use fornax_models::Gpt2;
 
@@ -19,7 +20,11 @@ pub fn all() -> Vec<Case> {
 }
 
 pub fn gpu() -> Vec<Case> {
-    vec![wall("launches_1000_cpu", |d| launches(1000, d)), wall("upload_4KiB", uploads)]
+    vec![
+        wall("launches_1000_wall", |d| launches(1000, d)),
+        Case { clock: Clock::Host, ..wall("launches_1000_cpu", |d| launches(1000, d)) },
+        wall("upload_4KiB", uploads),
+    ]
 }
 
 fn tiny_ops(device: &Device) -> Result<Prepared> {

@@ -38,6 +38,12 @@ pub struct Options {
     /// Also write a page with tables and charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write the tables to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Of products, try only those whose name contains this
+    #[arg(long, value_name = "SUBSTR", default_value = "")]
+    filter: String,
     /// Let later runs on this device use what was found best
     #[arg(long)]
     write: bool,
@@ -74,6 +80,7 @@ pub struct Bench {
     pub device: Device,
     pub quick: bool,
     pub write: bool,
+    pub filter: String,
 }
 
 impl Bench {
@@ -93,10 +100,11 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
     let wanted = if options.experiments.is_empty() { &all[..] } else { &options.experiments };
     let device = Device::open(&options.device)?;
     let name = device.name();
-    if let Some(path) = &options.html {
+    for path in options.html.iter().chain(&options.json) {
         files::check_writable(path)?;
     }
-    let bench = Bench { device, quick: options.quick, write: options.write };
+    let filter = options.filter.clone();
+    let bench = Bench { device, quick: options.quick, write: options.write, filter };
     let mut found = vec![];
     for experiment in wanted {
         progress(&format!("{name}: {experiment:?}"));
@@ -112,6 +120,9 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
     }
     if let Some(path) = &options.html {
         files::write(path, &page::page(&name, &found))?;
+    }
+    if let Some(path) = &options.json {
+        files::write(path, &table::json(&found))?;
     }
     Ok(())
 }

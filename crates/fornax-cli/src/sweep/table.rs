@@ -1,4 +1,4 @@
-//! Findings in a terminal: a table, bars, and the advice.
+//! Findings in a terminal: a table, bars, and the advice. Or as JSON: the tables, and what the bars show in numbers.
 
 use super::Findings;
 use crate::table::digits;
@@ -42,6 +42,24 @@ pub fn text(found: &Findings) -> String {
     out
 }
 
+/// The experiments as JSON: every line with its cells under the heads of their columns.
+pub fn json(found: &[Findings]) -> String {
+    let line = |columns: &[&str], line: &super::Line| {
+        let cells = columns.iter().skip(1).zip(&line.cells).map(|(&head, cell)| (head, cell.clone()));
+        let mut out: serde_json::Map<String, serde_json::Value> =
+            cells.map(|(head, cell)| (head.to_string(), cell.into())).collect();
+        out.insert(columns[0].into(), line.label.clone().into());
+        out.insert("value".into(), line.value.into());
+        serde_json::Value::Object(out)
+    };
+    let experiment = |f: &Findings| {
+        let lines: Vec<_> = f.lines.iter().map(|l| line(&f.columns, l)).collect();
+        serde_json::json!({ "title": f.title, "axis": f.axis, "lines": lines, "advice": f.advice })
+    };
+    let all: Vec<_> = found.iter().map(experiment).collect();
+    format!("{:#}\n", serde_json::Value::from(all))
+}
+
 /// A bar of a part of the width, to an eighth of a character.
 fn bar(part: f64) -> String {
     let eighths = (part.clamp(0.0, 1.0) * (WIDTH * 8) as f64).round() as usize;
@@ -74,6 +92,12 @@ mod tests {
         assert!(text.contains("size    ms\n32    2.00\n1024  1.00\n64       -\n"), "{text}");
         let bars: Vec<usize> = text.lines().map(|l| l.matches('█').count()).filter(|&n| n > 0).collect();
         assert_eq!(bars, [WIDTH, WIDTH / 2]);
+        let json: serde_json::Value = serde_json::from_str(&json(&[found])).unwrap();
+        assert_eq!(
+            (&json[0]["lines"][1]["size"], &json[0]["lines"][1]["ms"]),
+            (&"1024".into(), &"1.00".into())
+        );
+        assert_eq!(json[0]["lines"][2]["value"], serde_json::Value::Null);
         assert!(text.contains("\n64    -\n") && text.ends_with("Use 1024.\n"), "{text}");
     }
 }

@@ -3,11 +3,14 @@
 use super::{Bench, Findings, Line};
 use crate::table::digits;
 use crate::timing::Time;
+use fornax::device::Way;
 use fornax::profile::amounts;
 use fornax::{DType, Result, Tensor};
 
-/// Rows, columns and inner size: square, and two layers of GPT-2.
-const SHAPES: [[usize; 3]; 3] = [[2048; 3], [512, 3072, 768], [512, 768, 3072]];
+/// (outputs, inputs) of GPT-2's layers.
+const LAYERS: [(usize, usize); 4] = [(768, 768), (3072, 768), (768, 3072), (50257, 768)];
+/// The products of a layer of 512 rows: its output without and with what follows it, and its gradients.
+const WHICH: [&str; 4] = ["forward", "bias and gelu", "input", "weight"];
 /// How often all forms are timed.
 const REPEATS: usize = 3;
 
@@ -15,18 +18,49 @@ const REPEATS: usize = 3;
 struct Product {
     label: String,
     operations: f64,
-    forms: Vec<(String, Option<Time>)>,
+    forms: Vec<Form>,
+}
+
+struct Form {
+    name: String,
+    /// One of many in a row.
+    time: Option<Time>,
+    /// One by itself, in seconds.
+    alone: Option<f64>,
+}
+
+/// A product that could be tried.
+struct Subject {
+    label: String,
+    dtype: DType,
+    which: &'static str,
+    /// Rows, columns and inner size of the forward product.
+    sizes: [usize; 3],
+}
+
+fn subjects(quick: bool) -> Vec<Subject> {
+    let mut found = vec![];
+    let mut add = |dtype: DType, which: &'static str, [m, n, k]: [usize; 3]| {
+        let label = format!("{dtype} {m}x{n}x{k} {which}");
+        found.push(Subject { label, dtype, which, sizes: [m, n, k] });
+    };
+    for dtype in [DType::F32, DType::F16] {
+        if quick {
+            add(dtype, "forward", [256; 3]);
+            continue;
+        }
+        [2048, 4096].into_iter().for_each(|n| add(dtype, "forward", [n; 3]));
+        for (n, k) in LAYERS {
+            WHICH.into_iter().for_each(|which| add(dtype, which, [512, n, k]));
+        }
+    }
+    found
 }
 
 pub fn run(bench: &Bench) -> Result<Findings> {
     let device = &bench.device;
-    let shapes = if bench.quick { &[[256; 3]][..] } else { &SHAPES };
-    let mut products = vec![];
-    for dtype in [DType::F32, DType::F16] {
-        for &shape in shapes {
-            products.push(product(bench, shape, dtype)?);
-        }
-    }
+    let wanted = subjects(bench.quick).into_iter().filter(|subject| subject.label.contains(&bench.filter));
+    let products = wanted.map(|subject| product(bench, subject)).collect::<Result<Vec<_>>>()?;
     let chosen = products.iter().any(|product| product.forms.len() > 1);
     let mut advice: Vec<String> = products.iter().filter_map(sentence).collect();
     match (chosen, bench.write) {
@@ -39,82 +73,83 @@ pub fn run(bench: &Bench) -> Result<Findings> {
     Ok(Findings {
         title: "Products: how large a tile?",
         about: match chosen {
-            true => {
-                "Every form of a product, the one that a rule would choose first; how far times lay apart in \
-                     several rounds."
-                    .into()
-            }
+            true => "The forms of a product, the one that a rule would choose first: one of many in a row, how far \
+                     times lay apart in several rounds, and one by itself on an idle device."
+                .into(),
             false => "Nothing was tried.".into(),
         },
-        columns: vec!["form", "ms", "spread", "GFLOP/s", "of the best"],
+        columns: vec!["form", "ms", "spread", "GFLOP/s", "of the best", "alone ms"],
         lines: products.iter().flat_map(lines).collect(),
         axis: "GFLOP/s",
         advice: advice.join(" "),
     })
 }
 
-fn product(bench: &Bench, [m, n, k]: [usize; 3], dtype: DType) -> Result<Product> {
-    let operand = |rows: usize, columns: usize| -> Result<Tensor> {
-        let x = Tensor::randn(&[rows, columns], DType::F32, &bench.device)?.to_dtype(dtype)?;
+fn product(bench: &Bench, subject: Subject) -> Result<Product> {
+    let Subject { label, dtype, which, sizes: [m, n, k] } = subject;
+    crate::bench::progress(&label);
+    let operand = |shape: &[usize]| -> Result<Tensor> {
+        let x = Tensor::randn(shape, DType::F32, &bench.device)?.to_dtype(dtype)?;
         x.eval()?;
         Ok(x)
     };
-    let plan = operand(m, k)?.matmul(&operand(k, n)?)?.plan()?;
+    let (x, w) = (operand(&[m, k])?, operand(&[k, n])?);
+    let product = match which {
+        "forward" => x.matmul(&w)?,
+        "bias and gelu" => x.matmul(&w)?.add(&operand(&[n])?)?.gelu()?,
+        "input" => operand(&[m, n])?.matmul(&w.t()?)?,
+        _ => x.t()?.matmul(&operand(&[m, n])?)?,
+    };
+    let plan = product.plan()?;
     let rounds = (0..if bench.quick { 1 } else { REPEATS })
         .map(|_| {
-            Ok(bench
-                .device
-                .alternatives(&plan, bench.write)?
-                .into_iter()
-                .flat_map(|(_, ways)| ways)
-                .collect())
+            let found = bench.device.alternatives(&plan, bench.write)?;
+            Ok(found.into_iter().flat_map(|(_, ways)| ways).collect())
         })
-        .collect::<Result<Vec<Vec<(String, Option<f64>)>>>>()?;
-    Ok(Product {
-        label: format!("{dtype} {m}x{n}x{k}"),
-        operations: 2.0 * (m * n * k) as f64,
-        forms: together(&rounds),
-    })
+        .collect::<Result<Vec<Vec<Way>>>>()?;
+    Ok(Product { label, operations: 2.0 * (m * n * k) as f64, forms: together(&rounds) })
 }
 
 /// What each form took over all rounds, in the order of the first.
-fn together(rounds: &[Vec<(String, Option<f64>)>]) -> Vec<(String, Option<Time>)> {
-    let names = rounds.first().into_iter().flatten().map(|(name, _)| name);
-    let of = |name: &String| {
-        let mut times: Vec<f64> = rounds
-            .iter()
-            .flatten()
-            .filter(|(other, _)| other == name)
-            .filter_map(|(_, time)| *time)
-            .collect();
+fn together(rounds: &[Vec<Way>]) -> Vec<Form> {
+    let sorted = |name: &str, of: fn(&Way) -> Option<f64>| {
+        let ways = rounds.iter().flatten().filter(|way| way.name == name);
+        let mut times: Vec<f64> = ways.filter_map(of).collect();
         times.sort_by(f64::total_cmp);
-        let (first, last) = (times.first()?, times.last()?);
-        // One round tells nothing about how far times lie apart.
-        let spread = if times.len() > 1 { last - first } else { f64::NAN };
-        Some(Time { median: times[times.len() / 2], spread })
+        times
     };
-    names.map(|name| (name.clone(), of(name))).collect()
+    let form = |way: &Way| {
+        let (times, alone) = (sorted(&way.name, |w| w.seconds), sorted(&way.name, |w| w.alone));
+        let time = times.first().zip(times.last()).map(|(first, last)| {
+            // One round tells nothing about how far times lie apart.
+            let spread = if times.len() > 1 { last - first } else { f64::NAN };
+            Time { median: times[times.len() / 2], spread }
+        });
+        Form { name: way.name.clone(), time, alone: alone.get(alone.len() / 2).copied() }
+    };
+    rounds.first().into_iter().flatten().map(form).collect()
 }
 
 impl Product {
     fn best(&self) -> Option<(&str, Time)> {
-        let timed = self.forms.iter().filter_map(|(name, time)| Some((name.as_str(), (*time)?)));
+        let timed = self.forms.iter().filter_map(|form| Some((form.name.as_str(), form.time?)));
         timed.min_by(|a, b| a.1.median.total_cmp(&b.1.median))
     }
 }
 
 fn lines(product: &Product) -> Vec<Line> {
     let best = product.best().map_or(f64::NAN, |(_, time)| time.median);
-    let line = |(form, time): &(String, Option<Time>)| Line {
-        label: format!("{}, {form}", product.label),
+    let line = |Form { name, time, alone }: &Form| Line {
+        label: format!("{}, {name}", product.label),
         cells: match time {
             Some(time) => vec![
                 digits(time.median * 1e3),
                 digits(time.spread * 1e3),
                 digits(product.operations / time.median / 1e9),
                 format!("{:.2}", time.median / best),
+                alone.map_or("-".into(), |alone| digits(alone * 1e3)),
             ],
-            None => vec!["-".into(); 4],
+            None => vec!["-".into(); 5],
         },
         value: time.map(|time| product.operations / time.median / 1e9),
         spread: time
@@ -126,7 +161,7 @@ fn lines(product: &Product) -> Vec<Line> {
 
 /// What to do about a product.
 fn sentence(product: &Product) -> Option<String> {
-    let ((rule, by_rule), (best, time)) = (product.forms.first()?, product.best()?);
+    let (Form { name: rule, time: by_rule, .. }, (best, time)) = (product.forms.first()?, product.best()?);
     let rate = amounts::rate(product.operations / time.median);
     // Less than two per cent is no difference, whatever the spreads say.
     let noise = by_rule.map_or(0.0, |by_rule| by_rule.spread).max(time.spread).max(0.02 * time.median);
@@ -150,7 +185,8 @@ mod tests {
     use super::*;
 
     fn product(times: &[(&str, [Option<f64>; 2])]) -> Product {
-        let round = |i: usize| times.iter().map(|(name, time)| (name.to_string(), time[i])).collect();
+        let way = |name: &str, seconds| Way { name: name.into(), seconds, alone: seconds };
+        let round = |i: usize| times.iter().map(|(name, time)| way(name, time[i])).collect();
         let forms = together(&[round(0), round(1)]);
         Product { label: "f32 4x4x4".into(), operations: 2e9, forms }
     }

@@ -63,8 +63,16 @@ impl Reading for Arrived {
     }
 }
 
-/// Ways of computing a kernel, with the seconds that each takes; none for one that could not be measured.
-pub type Ways = Vec<(String, Option<f64>)>;
+/// A way of computing a kernel, with the seconds that it takes; none if it could not be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Way {
+    /// What the device calls it.
+    pub name: String,
+    /// One of many in a row, on a device that is busy.
+    pub seconds: Option<f64>,
+    /// One by itself, on a device that had nothing to do.
+    pub alone: Option<f64>,
+}
 
 /// What a device must be able to do.
 pub trait Backend: Send + Sync {
@@ -112,7 +120,7 @@ pub trait Backend: Send + Sync {
     fn synchronize(&self) -> Result<()>;
     /// The ways of computing a kernel that the device chooses from, with the seconds that each takes now (none for one
     /// that could not be measured). Empty if there is no choice. With `keep` the fastest is used from then on.
-    fn alternatives(&self, _kernel: &Kernel, _keep: bool) -> Result<Ways> {
+    fn alternatives(&self, _kernel: &Kernel, _keep: bool) -> Result<Vec<Way>> {
         Ok(vec![])
     }
     /// How long the device may measure alternatives when a plan is compiled.

@@ -1,6 +1,6 @@
 //! From kernels to pipelines: equal kernels are compiled once as long as a plan holds them, those of one plan together.
 
-use super::{Device, Pipeline, Ways};
+use super::{Device, Pipeline, Way};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, Port};
 use crate::schedule::Plan;
@@ -34,7 +34,7 @@ impl Device {
     /// For every kernel of a plan that the device could compute in several ways: its label, and the ways with the
     /// seconds that each takes now (none for one that could not be measured). With `keep` the fastest are used from then
     /// on, and remembered between runs.
-    pub fn alternatives(&self, plan: &Plan, keep: bool) -> Result<Vec<(String, Ways)>> {
+    pub fn alternatives(&self, plan: &Plan, keep: bool) -> Result<Vec<(String, Vec<Way>)>> {
         let mut found = vec![];
         for kernel in plan.steps.iter().map(|step| &step.kernel) {
             let ways = self.0.backend.alternatives(kernel, keep)?;

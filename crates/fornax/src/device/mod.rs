@@ -12,7 +12,7 @@ mod stats;
 pub mod wgpu;
 
 pub(crate) use backend::host_seconds;
-pub use backend::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Ways};
+pub use backend::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Way};
 pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
 pub(crate) use pool::{PoolEvent, Recorded};

@@ -16,7 +16,7 @@ mod tune;
 pub use adapter::{AdapterReport, adapters};
 pub use print::Caps;
 
-use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Ways};
+use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Way};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -157,6 +157,13 @@ impl Wgpu {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
+
+    /// Submits commands that are written already.
+    fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) {
+        let _phase = span::enter(Phase::Submit);
+        self.submits.fetch_add(1, Ordering::Relaxed);
+        self.queue.submit(commands);
+    }
 }
 
 fn remembered_workgroup(adapter: &str) -> Option<u32> {
@@ -224,7 +231,7 @@ impl Backend for Wgpu {
         self.timed(batch, each)
     }
 
-    fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Ways> {
+    fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Vec<Way>> {
         self.all_forms(kernel, keep)
     }
 

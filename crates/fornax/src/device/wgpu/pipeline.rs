@@ -139,6 +139,9 @@ impl Variant {
 
 impl Ready {
     fn new(gpu: &Wgpu, kernel: &Kernel, dispatch: print::Dispatch) -> Result<Ready> {
+        // Where tests pretend that the adapter has cooperative matrices, loops play them.
+        #[cfg(test)]
+        let dispatch = super::tests::without_cooperative(gpu, dispatch);
         let entry = |(i, binding): (usize, &Binding)| wgpu::BindGroupLayoutEntry {
             binding: i as u32,
             visibility: wgpu::ShaderStages::COMPUTE,

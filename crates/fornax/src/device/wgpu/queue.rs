@@ -1,4 +1,4 @@
-//! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
+//! Launching: a batch of kernels becomes a few command buffers, each one compute pass, and one or two submits.
 
 use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Ready, Variant};
@@ -6,12 +6,24 @@ use super::{Wgpu, lock, own};
 use crate::device::{Clock, Launch, host_seconds};
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
+use crate::span::{self, Phase};
+use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Launches that a long batch begins with.
 const FIRST: usize = 32;
-/// The most launches of a submit after them.
-const MOST: usize = 256;
+/// The most launches of a piece after them: few, because threads write the pieces at the same time, but not so few that
+/// the beginning of a command buffer costs as much as its launches.
+const MOST: usize = 64;
+
+/// A batch in pieces: the first is short, so that the GPU begins soon, and the others are even. Or in one.
+fn pieces(launches: usize, one: bool) -> Vec<Range<usize>> {
+    let first = if one || launches <= FIRST + FIRST / 2 { launches } else { FIRST };
+    let (rest, count) = (launches - first, (launches - first).div_ceil(MOST));
+    let bound = |i: usize| first + rest * i / count;
+    std::iter::once(0..first).chain((0..count).map(|i| bound(i)..bound(i + 1))).collect()
+}
 
 /// Where the GPU writes the time.
 pub(super) struct Stamps {
@@ -77,32 +89,36 @@ impl Wgpu {
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
         let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
-        let mut first = 0;
-        while first < batch.len() {
-            // The GPU begins with the first launches while the rest is encoded, and has no more than one piece left
-            // when the last is; few pieces, because a submit costs as much as some launches.
-            let left = batch.len() - first;
-            let many = match (stamps, first) {
-                (None, 0) if left > FIRST + FIRST / 2 => FIRST,
-                (None, _) => left.div_ceil(left.div_ceil(MOST)),
-                (Some(_), _) => left,
-            };
-            let end = first + many;
-            self.encode_some(batch, &variants, first..end, args.as_ref(), stamps)?;
-            first = end;
+        let record =
+            |piece: &Range<usize>| self.record(batch, &variants, piece.clone(), args.as_ref(), stamps);
+        match &pieces(batch.len(), stamps.is_some())[..] {
+            [all] if all.is_empty() => {}
+            [all] => self.hand_over([record(all)?]),
+            [first, others @ ..] => {
+                // The GPU begins with the first piece while threads write the others.
+                let _phase = span::enter(Phase::Submit);
+                let mut written = Ok(vec![]);
+                rayon::in_place_scope(|scope| {
+                    scope.spawn(|_| written = others.par_iter().map(record).collect());
+                    record(first).map(|commands| self.hand_over([commands]))
+                })?;
+                self.hand_over(written?);
+            }
+            [] => {}
         }
         // What went wrong meanwhile, such as the loss of the device.
         self.reader.check()
     }
 
-    fn encode_some(
+    /// Writes the commands of some launches.
+    fn record(
         &self,
         batch: &[Launch<'_>],
         variants: &[Arc<Variant>],
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         args: Option<&Arguments>,
         stamps: Option<&Stamps>,
-    ) -> Result<()> {
+    ) -> Result<wgpu::CommandBuffer> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let around = stamps.map(|s| s.around);
         let pass_of = |i: usize| match around {
@@ -136,8 +152,9 @@ impl Wgpu {
         if let Some(stamps) = stamps {
             encoder.resolve_query_set(&stamps.queries, 0..stamps.count, &stamps.ticks.buffer, 0);
         }
-        self.submit(encoder);
-        Ok(())
+        // Most of the work on commands is done here.
+        let _phase = span::enter(Phase::Submit);
+        Ok(encoder.finish())
     }
 
     /// Writes the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
@@ -272,4 +289,23 @@ fn packed(launch: &Launch<'_>) -> Words {
     let mut out: Words = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
     out.resize(out.len().next_multiple_of(4), 0);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_in_order_and_even() {
+        let lengths =
+            |launches, one| pieces(launches, one).iter().map(|piece| piece.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(0, false), [0]);
+        assert_eq!(lengths(48, false), [48]);
+        assert_eq!(lengths(49, false), [32, 17]);
+        assert_eq!(lengths(168, false), [32, 45, 45, 46]);
+        assert_eq!(lengths(168, true), [168]);
+        let many = pieces(1000, false);
+        assert!(many.windows(2).all(|pair| pair[0].end == pair[1].start) && many.last().unwrap().end == 1000);
+        assert!(many[1..].iter().all(|piece| (60..=MOST).contains(&piece.len())), "{many:?}");
+    }
 }

@@ -1,8 +1,10 @@
 //! The device with less than its adapter has: every feature forced off in turn, small limits, and a device that goes away.
 //! Where there is no adapter, not even a software one, nothing is tested and the run says so.
 
-use super::{Caps, Wgpu};
+use super::print::{Dispatch, candidates};
+use super::{Caps, Wgpu, lock};
 use crate::graph::interpret::{Array, Data};
+use crate::kernel::Body;
 use crate::optim::{AdamW, Optimizer};
 use crate::{AttentionOptions, DType, Device, Error, Result, Tensor};
 use std::sync::Arc;
@@ -184,6 +186,112 @@ fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
     for device in [Device::cpu(), again] {
         let x = wave(&[40, 40], 0.3, DType::F32, &device)?;
         check("another device", x.matmul(&x))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_long_batch_is_written_in_pieces_and_runs_in_order() -> Result<()> {
+    let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+    let x = Tensor::zeros(&[64], DType::F32, &device)?;
+    x.eval()?;
+    for _ in 0..2 {
+        let mut u = x.clone();
+        for step in 0..300 {
+            u = if step % 3 == 0 { u.mul(0.5)?.fence() } else { u.add(1.0)?.fence() };
+        }
+        device.reset_stats();
+        u.eval()?;
+        assert!(device.stats().launches >= 300 && device.stats().submits == 2, "{:?}", device.stats());
+        let right = (0..300).fold(0.0f32, |v, step| if step % 3 == 0 { v * 0.5 } else { v + 1.0 });
+        assert_eq!(u.to_vec::<f32>()?, vec![right; 64]);
+    }
+    Ok(())
+}
+
+/// Makes an adapter without cooperative matrices compute with them: each lane of a subgroup keeps eight elements of a
+/// sum, and a matrix of halves is an address in workgroup memory, with the steps from row to row and column to column.
+pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatch {
+    let real = gpu.device.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    if real || !dispatch.text.contains("coop_mat16x16") {
+        return dispatch;
+    }
+    let between = |line: &str, from: &str, to: &str| -> String {
+        let rest = line.split_once(from).map_or("", |(_, rest)| rest);
+        rest.split_once(to).map_or("", |(part, _)| part).into()
+    };
+    let plain = |line: &str| -> String {
+        if line.starts_with("enable wgpu_cooperative_matrix") {
+            String::new()
+        } else if line.contains("coop_mat16x16<f32, C>()") {
+            line.replace("coop_mat16x16<f32, C>()", "array<f32, 8>()")
+        } else if line.contains("coopLoad") {
+            let (name, at) = (between(line, "let ", " ="), between(line, "[", " / 4u], "));
+            let stride = format!("4u * {}", between(line, " / 4u], ", ")"));
+            let steps =
+                if line.contains("coopLoadT") { format!("{stride}, 1u") } else { format!("1u, {stride}") };
+            format!("let {name} = vec3<u32>({at}, {steps});")
+        } else if line.contains("coopMultiplyAdd") {
+            line.replace("coopMultiplyAdd(", "multiply_add(lane, ")
+        } else if line.contains("coopStoreT") {
+            let (sum, memory) = (between(line, "(", ", &"), between(line, "&", "["));
+            let (at, stride) = (between(line, "[", "], "), between(line, "], ", ")"));
+            let place = format!("{memory}[{at} + (e / 16u) * {stride} + e % 16u]");
+            format!("for (var i = 0u; i < 8u; i++) {{ let e = lane % 32u + 32u * i; {place} = {sum}[i]; }}")
+        } else {
+            line.into()
+        }
+    };
+    dispatch.text = dispatch.text.lines().map(plain).collect::<Vec<_>>().join("\n") + MULTIPLY_ADD;
+    dispatch
+}
+
+const MULTIPLY_ADD: &str = "
+fn multiply_add(lane: u32, a: vec3<u32>, b: vec3<u32>, c: array<f32, 8>) -> array<f32, 8> {
+  var sum = c;
+  // Nothing, but compilers do not know it and unroll no loop.
+  let none = lane >> 16u;
+  for (var i = 0u; i < 8u + none; i++) {
+    let e = lane % 32u + 32u * i;
+    for (var k = 0u; k < 16u + none; k++) {
+      let x = a.x + (e / 16u) * a.y + k * a.z;
+      let y = b.x + k * b.y + (e % 16u) * b.z;
+      sum[i] += f32(tile_a[x / 4u][x % 4u]) * f32(tile_b[y / 4u][y % 4u]);
+    }
+  }
+  return sum;
+}
+";
+
+#[test]
+fn cooperative_products_compute_the_same() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
+    // Whole tiles, and parts of a sum; rows that begin anywhere; sums that end inside a slice.
+    for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140]] {
+        for turned in [false, true] {
+            let product = |device: &Device| {
+                let operand = |rows: usize, columns: usize, pace: f32| match turned {
+                    false => wave(&[rows, columns], pace, DType::F16, device),
+                    true => wave(&[columns, rows], pace, DType::F16, device)?.t(),
+                };
+                let bias = wave(&[n], 0.3, DType::F16, device)?;
+                operand(m, k, 0.37)?.matmul(&operand(k, n, 0.71)?)?.add(&bias)
+            };
+            let plan = product(&device)?.plan()?;
+            let Body::MatMul(body) = &plan.steps[0].kernel.body else { panic!("{}", plan.steps[0].kernel) };
+            for form in candidates(body, &gpu.caps) {
+                // Software takes seconds to compile each of them.
+                if ![1, 2]
+                    .map(|parts| format!("cooperative 64x64x32 subgroups 1x2 parts {parts}"))
+                    .contains(&form.to_string())
+                {
+                    continue;
+                }
+                *lock(&gpu.tuner.forced) = Some(form);
+                let fresh = Device::with_backend(gpu.clone());
+                check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
+            }
+        }
     }
     Ok(())
 }

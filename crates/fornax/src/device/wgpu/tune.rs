@@ -6,7 +6,7 @@ use super::memory::GpuMemory;
 use super::pipeline::GpuPipeline;
 use super::print::{Form, candidates};
 use super::{Wgpu, lock};
-use crate::device::{Launch, Memory, Ways};
+use crate::device::{Launch, Memory, Way};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, MatMul, Port};
@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 const KIND: &str = "tuning";
 /// Products with fewer operations end too soon for a choice to matter.
 const WORTH: usize = 50_000_000;
+/// How many of a product's forms are measured when a plan is compiled, and how many for somebody who asks.
+const MOST: usize = 8;
+const ASKED: usize = 20;
 /// How long a candidate runs in one measurement, in seconds.
 const RUN: f64 = 1e-3;
 
@@ -33,6 +36,9 @@ pub(super) struct Tuner {
     measuring: Mutex<()>,
     /// What fills memories, by dtype.
     fills: Mutex<FxHashMap<DType, wgpu::ComputePipeline>>,
+    /// The form that a test wants of all products.
+    #[cfg(test)]
+    pub forced: Mutex<Option<Form>>,
 }
 
 impl Tuner {
@@ -44,6 +50,8 @@ impl Tuner {
             known: Mutex::new(stored.as_deref().map(parse).unwrap_or_default()),
             measuring: Mutex::default(),
             fills: Mutex::default(),
+            #[cfg(test)]
+            forced: Mutex::default(),
         }
     }
 
@@ -107,6 +115,8 @@ struct Subject<'a> {
 struct Measured {
     form: Form,
     seconds: Option<f64>,
+    /// The seconds that it takes on an idle device, if somebody asked.
+    alone: Option<f64>,
 }
 
 fn fastest(measured: &[Measured]) -> Option<Form> {
@@ -117,6 +127,10 @@ fn fastest(measured: &[Measured]) -> Option<Form> {
 impl Wgpu {
     /// The forms that the products among the kernels should take, measuring those that are new.
     pub(super) fn tuned(&self, kernels: &[&Kernel]) -> Vec<Option<Form>> {
+        #[cfg(test)]
+        if let Some(form) = *lock(&self.tuner.forced) {
+            return kernels.iter().map(|k| matches!(k.body, Body::MatMul(_)).then_some(form)).collect();
+        }
         let budget = *lock(&self.tuner.budget);
         let mut subjects: Vec<Subject<'_>> = vec![];
         let mut answers: Vec<(Option<Form>, Option<usize>)> = vec![];
@@ -125,13 +139,14 @@ impl Wgpu {
                 answers.push((None, None));
                 continue;
             };
-            let (class, forms) = (class(body, &kernel.reads), candidates(body, &self.caps));
+            let (class, mut forms) = (class(body, &kernel.reads), candidates(body, &self.caps));
             let work = 2 * body.batch.iter().product::<usize>() * body.m * body.n * body.k;
             let recalled = self.tuner.recall(&class, &forms);
             if recalled.is_some() || forms.len() == 1 || work < WORTH || budget.is_zero() {
                 answers.push((recalled, None));
                 continue;
             }
+            forms.truncate(MOST);
             let at = subjects.iter().position(|s| s.class == class).unwrap_or_else(|| {
                 subjects.push(Subject { class, kernel, forms });
                 subjects.len() - 1
@@ -172,35 +187,38 @@ impl Wgpu {
         let winner = |(at, subject): (usize, &Subject<'_>)| {
             let deadline = Instant::now() + budget.mul_f64(0.1);
             let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
-            let measured = self.measure(subject.kernel, &own.collect::<Vec<_>>(), deadline).ok()?;
+            let measured = self.measure(subject.kernel, &own.collect::<Vec<_>>(), deadline, false).ok()?;
             fastest(&measured)
         };
         subjects.iter().enumerate().map(winner).collect()
     }
 
     /// Every form of a product with the seconds that it takes; with `keep` the fastest is remembered.
-    pub(super) fn all_forms(&self, kernel: &Kernel, keep: bool) -> Result<Ways> {
+    pub(super) fn all_forms(&self, kernel: &Kernel, keep: bool) -> Result<Vec<Way>> {
         let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
-        let forms = candidates(body, &self.caps);
+        let mut forms = candidates(body, &self.caps);
+        forms.truncate(ASKED);
         let compiled: Vec<(Form, GpuPipeline)> = forms
             .par_iter()
             .map(|&form| Ok((form, GpuPipeline::new(self, kernel, Some(form))?)))
             .collect::<Result<_>>()?;
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
-        let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10))?;
+        let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10), true)?;
         if let Some(form) = fastest(&measured).filter(|_| keep) {
             self.tuner.remember(&[(class(body, &kernel.reads), form)]);
         }
-        Ok(measured.into_iter().map(|m| (m.form.to_string(), m.seconds)).collect())
+        let way = |m: Measured| Way { name: m.form.to_string(), seconds: m.seconds, alone: m.alone };
+        Ok(measured.into_iter().map(way).collect())
     }
 
-    /// Runs forms of one kernel on made-up operands. The first is taken to be right; one that computes something else
-    /// has no time.
+    /// Runs forms of one kernel on made-up operands, with `alone` also on an idle device. The first is taken to be right;
+    /// one that computes something else has no time.
     fn measure(
         &self,
         kernel: &Kernel,
         forms: &[(Form, &GpuPipeline)],
         deadline: Instant,
+        alone: bool,
     ) -> Result<Vec<Measured>> {
         let _alone = lock(&self.tuner.measuring);
         let memory = |port: &Port| {
@@ -240,7 +258,7 @@ impl Wgpu {
             let pairs = kernel.writes.iter().zip(right.iter().zip(&samples));
             let agree = pairs.into_iter().all(|(port, (x, y))| agree(port.dtype, x, y));
             let seconds = if agree { Some(seconds(of, 1)?) } else { None };
-            measured.push(Measured { form, seconds });
+            measured.push(Measured { form, seconds, alone: None });
         }
         // Clocks are up by now: longer runs of all, then again of those that came near the first. A form for which there
         // was no time cannot win.
@@ -257,6 +275,13 @@ impl Wgpu {
                     m.seconds = Some(if round == 0 { now } else { before.min(now) });
                     best = best.min(now);
                 }
+            }
+        }
+        for (of, m) in measured.iter_mut().enumerate().filter(|(_, m)| alone && m.seconds.is_some()) {
+            if Instant::now() < deadline {
+                let mut times = (0..5).map(|_| seconds(of, 1)).collect::<Result<Vec<f64>>>()?;
+                times.sort_by(f64::total_cmp);
+                m.alone = Some(times[2]);
             }
         }
         Ok(measured)

@@ -122,6 +122,22 @@ impl<'a> Module<'a> {
         }
     }
 
+    /// Declares a memory in which lanes write single elements that are smaller than words. Halves need no atomics where
+    /// the adapter knows them.
+    pub fn want_parts(&mut self, binding: Binding, dtype: DType) {
+        if dtype == DType::F16 && self.printer.caps.f16 {
+            self.want_typed(binding, 1, "f16");
+        } else {
+            self.want_atomic(binding);
+        }
+    }
+
+    /// The name of a memory that is declared as single halves.
+    fn single_halves(&self, binding: Binding) -> Option<String> {
+        let declared = self.declared.iter().find(|d| d.binding == binding && d.element == Some("f16"));
+        declared.map(|d| d.name.clone())
+    }
+
     /// Declares a memory of halves that stay halves, four at a time; only [`Module::halves`] may read it.
     pub fn want_halves(&mut self, binding: Binding) {
         self.want_typed(binding, 2, "vec4<f16>");
@@ -213,6 +229,9 @@ impl<'a> Module<'a> {
     /// Values of `count` consecutive elements from element address `at`. If there is more than one, `at` is a
     /// multiple of `count`, and `count` elements fill whole words.
     pub fn elements(&mut self, binding: Binding, dtype: DType, at: &str, count: usize) -> Vec<String> {
+        if let Some(name) = self.single_halves(binding) {
+            return (0..count).map(|i| format!("f32({name}[{at} + {i}u])")).collect();
+        }
         let size = dtype.size();
         if size >= 4 {
             let (per, address) = (size / 4, if size == 8 { format!("({at}) * 2u") } else { at.to_string() });
@@ -236,8 +255,14 @@ impl<'a> Module<'a> {
             .collect()
     }
 
-    /// Stores consecutive elements; see [`Module::elements`]. Parts of words need [`Module::want_atomic`].
+    /// Stores consecutive elements; see [`Module::elements`]. Parts of words need [`Module::want_parts`].
     pub fn store(&mut self, write: Binding, dtype: DType, at: &str, values: &[String]) {
+        if let Some(name) = self.single_halves(write) {
+            for (i, value) in values.iter().enumerate() {
+                line!(self, "{name}[{at} + {i}u] = f16({value});");
+            }
+            return;
+        }
         let size = dtype.size();
         let per = 4 / size.min(4);
         if size < 4 && values.len() < per {

@@ -241,7 +241,7 @@ impl<'a> Program<'a> {
                 Access::Vector => {
                     m.want(binding, self.vector * size / 4);
                 }
-                _ if size < 4 => m.want_atomic(binding),
+                _ if size < 4 => m.want_parts(binding, port.dtype),
                 _ => {
                     m.want(binding, size / 4);
                 }

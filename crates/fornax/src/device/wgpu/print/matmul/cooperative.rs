@@ -3,7 +3,7 @@
 
 use super::super::module::{Binding, line};
 use super::super::{Dispatch, Printer};
-use super::operand::{Along, Operand};
+use super::operand::{Along, Operand, Slice};
 use super::{Place, Record, Target, finish_tile};
 use crate::error::Result;
 use crate::kernel::MatMul;
@@ -24,18 +24,30 @@ impl Shape {
         self.down * self.across * SUBGROUP
     }
 
-    /// Workgroup memory, whichever way the operands lie.
-    pub fn fits(&self, caps: &super::super::Caps) -> bool {
+    /// Bytes of workgroup memory, whichever way the operands lie, with `wide` matrices in the epilogue.
+    fn bytes(&self, wide: usize) -> usize {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
-        let bytes = (rows + columns) * 2 + self.down * self.across * 16 * ROW_C * 4;
-        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+        (rows + columns) * 2 + self.down * self.across * 16 * row_c(wide) * 4
+    }
+
+    pub fn fits(&self, caps: &super::super::Caps) -> bool {
+        self.bytes(1) <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+    }
+
+    /// How many matrices of a block the epilogue takes at a time: each time costs barriers.
+    fn wide(&self, caps: &super::super::Caps) -> usize {
+        let most = (caps.workgroup_bytes as usize).min(40 << 10);
+        let across = self.columns / self.across / 16;
+        [4, 3, 2].into_iter().find(|&w| across.is_multiple_of(w) && self.bytes(w) <= most).unwrap_or(1)
     }
 }
 
-pub(super) const SHAPES: [(Shape, Record); 7] = [
+pub(super) const SHAPES: [(Shape, Record); 9] = [
     (shape(128, 256, 32, 2, 4), Record { rate: 1.0, resident: 1.0 }),
     (shape(128, 128, 32, 2, 2), Record { rate: 1.0, resident: 2.0 }),
+    (shape(128, 96, 32, 2, 2), Record { rate: 0.9, resident: 2.0 }),
+    (shape(64, 128, 32, 2, 2), Record { rate: 0.75, resident: 3.0 }),
     (shape(64, 96, 64, 2, 2), Record { rate: 0.75, resident: 3.0 }),
     (shape(64, 64, 128, 2, 2), Record { rate: 0.6, resident: 4.0 }),
     (shape(64, 64, 64, 2, 2), Record { rate: 0.6, resident: 4.0 }),
@@ -50,8 +62,11 @@ const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: u
 /// Halves of padding after each row in workgroup memory, against bank conflicts.
 const PAD: usize = 8;
 const SUBGROUP: usize = 32;
-/// Floats from row to row of the matrix that the epilogue works on, padded for the same reason.
-const ROW_C: usize = 16 + 4;
+
+/// Floats from row to row of the matrices that the epilogue works on, padded for the same reason.
+fn row_c(wide: usize) -> usize {
+    wide * 16 + 4
+}
 
 /// Prints the product; `parts` workgroups share the sum over k.
 pub(super) fn print(
@@ -70,8 +85,10 @@ pub(super) fn print(
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));
     let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
     let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
-    // The epilogue takes a matrix of each block at a time; more would cost registers. Sums that are not finished yet
-    // need none, if the tiles cover the product exactly.
+    // The epilogue takes a few matrices of each block at a time. Sums that are not finished yet need none, if the tiles
+    // cover the product exactly.
+    let wide = s.wide(printer.caps);
+    let row_c = row_c(wide);
     let exact = body.m.is_multiple_of(s.rows) && body.n.is_multiple_of(s.columns);
     let direct = match target {
         Target::Scratch(n) if exact => Some(m.want_floats(Binding::Scratch(n))),
@@ -83,7 +100,7 @@ pub(super) fn print(
     let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
     let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
     if direct.is_none() {
-        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * ROW_C);
+        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * row_c);
     }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
     line!(m, "let subgroup = lane / {SUBGROUP}u;");
@@ -97,17 +114,21 @@ pub(super) fn print(
     a.declare(&mut m);
     b.declare(&mut m);
     let inside = place.ends_inside;
-    a.load(&mut m, "base_a", "row0", "k_from", "k_to", inside);
-    b.load(&mut m, "base_b", "column0", "k_from", "k_to", inside);
+    let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
+        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside: inside }
+    });
+    a.load(&mut m, &slice_a("k_from"));
+    b.load(&mut m, &slice_b("k_from"));
     line!(m, "for (var slice = 1u; slice <= {}u; slice++) {{", place.slices);
+    line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
     line!(m, "workgroupBarrier();");
-    a.put_as_loaded(&mut m, "tile_a", "0u", row_a / 4);
-    b.put_as_loaded(&mut m, "tile_b", "0u", row_b / 4);
+    a.put_as_loaded(&mut m, "tile_a", row_a / 4, &slice_a("present"));
+    b.put_as_loaded(&mut m, "tile_b", row_b / 4, &slice_b("present"));
     line!(m, "workgroupBarrier();");
     // The last turn loads its own slice again rather than one past the end.
     line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
-    a.load(&mut m, "base_a", "row0", "next", "k_to", inside);
-    b.load(&mut m, "base_b", "column0", "next", "k_to", inside);
+    a.load(&mut m, &slice_a("next"));
+    b.load(&mut m, &slice_b("next"));
     for k in (0..s.depth).step_by(16) {
         line!(m, "{{");
         for i in 0..mats_m {
@@ -163,16 +184,19 @@ pub(super) fn print(
         }
         return m.finish(lanes as u32, place.groups);
     }
-    line!(m, "let own_c = subgroup * {}u;", 16 * ROW_C);
+    line!(m, "let own_c = subgroup * {}u;", 16 * row_c);
     for i in 0..mats_m {
-        for j in 0..mats_n {
+        for j in (0..mats_n).step_by(wide) {
             line!(m, "workgroupBarrier();");
-            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c], {ROW_C}u);");
+            for at in 0..wide {
+                line!(m, "coopStoreT(c{i}_{}, &tile_c[own_c + {}u], {row_c}u);", j + at, at * 16);
+            }
             line!(m, "workgroupBarrier();");
-            line!(m, "for (var q = lane % {SUBGROUP}u; q < 64u; q += {SUBGROUP}u) {{");
-            line!(m, "let row = row0 + block_row + {}u + q / 4u;", i * 16);
-            line!(m, "let column = column0 + block_column + {}u + (q % 4u) * 4u;", j * 16);
-            line!(m, "let first = own_c + (q / 4u) * {ROW_C}u + (q % 4u) * 4u;");
+            let quads = wide * 4;
+            line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
+            line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
+            line!(m, "let column = column0 + block_column + {}u + (q % {quads}u) * 4u;", j * 16);
+            line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
             let product = (0..4).map(|z| format!("tile_c[first + {z}u]")).collect();
             finish_tile(&mut m, body, &target, &place, "row", "column", product);
             line!(m, "}}");

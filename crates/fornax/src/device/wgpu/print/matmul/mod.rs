@@ -71,9 +71,8 @@ pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
     candidates(body, caps)[0]
 }
 
-/// Forms worth measuring for a product, the most promising one first.
+/// The forms that a product can take, the most promising one first.
 pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
-    const MOST: usize = 8;
     if body.m <= 4 || body.n <= 4 || body.k <= 4 {
         return vec![Form::Loop];
     }
@@ -82,6 +81,10 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
     for parts in [1, 2, 3, 4, 5, 6, 8, 12, 16] {
         if cooperative {
             for (shape, record) in cooperative::SHAPES.into_iter().filter(|(s, _)| s.fits(caps)) {
+                // Parts of different lengths take as long as the longest, and lanes must look where theirs ends.
+                if body.k.is_multiple_of(shape.depth) && !body.k.is_multiple_of(shape.depth * parts) {
+                    continue;
+                }
                 let sizes = [shape.rows, shape.columns, shape.depth];
                 let time = estimate(body, caps, sizes, record, parts, COOPERATIVE);
                 found.extend(time.map(|time| (time, Form::Cooperative(shape, parts))));
@@ -94,25 +97,27 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
         }
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    found.truncate(MOST);
     if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|(_, form)| form).collect() }
 }
 
-/// Operations in the time in which a byte of unfinished sums is written and read again, on a device that is bound by
-/// neither: what a split costs.
-const PLAIN: f64 = 40e12 / 3e12;
-const COOPERATIVE: f64 = 240e12 / 3e12;
+/// What a device of some kind of tile can do at most, in operations a second.
+const PLAIN: f64 = 40e12;
+const COOPERATIVE: f64 = 240e12;
 
-/// How long a product would take as tiles of some sizes whose sums are shared by some workgroups, in operations of a
-/// device that never waits. `None` if that makes no sense.
+/// How long a product would take as tiles of some sizes whose sums are shared by some workgroups, in seconds of a device
+/// that does so many operations a second when it never waits. `None` if that makes no sense.
 fn estimate(
     body: &MatMul,
     caps: &Caps,
     [rows, columns, depth]: [usize; 3],
     record: Record,
     parts: usize,
-    operations_a_byte: f64,
+    operations: f64,
 ) -> Option<f64> {
+    /// Unfinished sums are written and read again at this rate, in bytes a second.
+    const SUMS: f64 = 3e12;
+    /// The dispatch that adds them up waits for the one before, in seconds.
+    const DISPATCH: f64 = 2e-6;
     let batch: usize = body.batch.iter().product();
     let (down, across) = (body.m.div_ceil(rows), body.n.div_ceil(columns));
     // Unfinished sums must fit one binding, and are not worth more than a large operand.
@@ -127,8 +132,8 @@ fn estimate(
     let hidden = 0.55 + 0.45 * (turns / record.resident).min(1.0);
     let padded = 2.0 * (batch * down * rows * across * columns) as f64 * body.k as f64;
     let busy = groups / (turns * cores) * hidden * record.rate;
-    let split = if parts > 1 { 2.0 * sums as f64 * operations_a_byte } else { 0.0 };
-    Some(padded / busy + split)
+    let split = if parts > 1 { 2.0 * sums as f64 / SUMS + DISPATCH } else { 0.0 };
+    Some(padded / busy / operations + split)
 }
 
 /// Prints a product in a form.

@@ -36,11 +36,33 @@ pub(super) struct Operand {
     /// Elements of one load.
     pub chunk: usize,
     pub along: Along,
-    vector: bool,
+    lie: Lie,
     /// Whether the memory is declared as halves, because they are wanted as such.
     halves: bool,
     /// The WGSL type in workgroup memory.
     scalar: &'static str,
+}
+
+/// How the elements of a load lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lie {
+    /// As aligned vectors of four.
+    Vectors,
+    /// Four halves that begin in the middle of a word or at its beginning; the number is that of the last word.
+    Shifted(usize),
+    /// Anywhere, one by one.
+    Single,
+}
+
+/// The slice of an operand that is loaded or put, in the names of the text: the address of the batch, where the tile
+/// begins along the outer axis and along k, and where the sum ends.
+pub(super) struct Slice<'a> {
+    pub base: &'a str,
+    pub first: &'a str,
+    pub k0: &'a str,
+    pub end: &'a str,
+    /// Whether the sum can end inside a slice.
+    pub ends_inside: bool,
 }
 
 impl Operand {
@@ -60,26 +82,36 @@ impl Operand {
         let (o, i) = if left { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
         let stored = m.printer.kernel.reads[matrix.read].dtype;
         let binding = m.read(matrix.read);
-        let fits = |along: Along, chunk: usize| {
-            let (this, other) = if along == Along::Inner { (i, o) } else { (o, i) };
-            let whole = if along == Along::Inner { depth } else { tile };
-            aligned(view, this, other, chunk)
-                && whole.is_multiple_of(chunk)
-                && (along == Along::Outer || view.shape[i].is_multiple_of(chunk))
-                && (tile * depth).is_multiple_of(chunk * lanes)
-        };
         // Four elements at a time, also of halves: consecutive lanes then touch consecutive words.
         const CHUNK: usize = 4;
-        let found = [Along::Inner, Along::Outer].into_iter().find(|&along| fits(along, CHUNK));
+        let whole = |along: Along| {
+            let size = if along == Along::Inner { depth } else { tile };
+            size.is_multiple_of(CHUNK) && (tile * depth).is_multiple_of(CHUNK * lanes)
+        };
+        let vectors = |along: Along| {
+            let (this, other) = if along == Along::Inner { (i, o) } else { (o, i) };
+            aligned(view, this, other, CHUNK)
+                && (along == Along::Outer || view.shape[i].is_multiple_of(CHUNK))
+                && whole(along)
+        };
+        let found = [Along::Inner, Along::Outer].into_iter().find(|&along| vectors(along));
         let contiguous = if view.strides[i] == 1 { Along::Inner } else { Along::Outer };
-        let vector = found.is_some();
+        let along = found.unwrap_or(contiguous);
+        let raw = scalar == "f16" && stored == DType::F16;
+        let lie = if found.is_some() {
+            Lie::Vectors
+        } else if raw && whole(along) && view.strides[if along == Along::Inner { i } else { o }] == 1 {
+            Lie::Shifted(m.printer.kernel.reads[matrix.read].len.div_ceil(2) - 1)
+        } else {
+            Lie::Single
+        };
         // Where rows begin anywhere, one element at a time, so that neighbouring lanes still read neighbours.
-        let (along, chunk) = (found.unwrap_or(contiguous), if vector { CHUNK } else { 1 });
-        let halves = vector && scalar == "f16" && stored == DType::F16 && uses(m, matrix.read) == 1;
+        let chunk = if lie == Lie::Single { 1 } else { CHUNK };
+        let halves = lie == Lie::Vectors && raw && uses(m, matrix.read) == 1;
         match halves {
             true => m.want_halves(binding),
             false => {
-                m.want(binding, if vector { chunk * stored.size() / 4 } else { 1 });
+                m.want(binding, if lie == Lie::Vectors { chunk * stored.size() / 4 } else { 1 });
             }
         }
         Operand {
@@ -96,7 +128,7 @@ impl Operand {
             lanes,
             chunk,
             along,
-            vector,
+            lie,
             halves,
             scalar,
         }
@@ -107,19 +139,19 @@ impl Operand {
         (self.tile * self.depth).div_ceil(self.chunk * self.lanes)
     }
 
-    fn register(&self, load: usize, quad: usize) -> String {
-        format!("{}r{load}_{quad}", self.name)
+    fn register(&self, load: usize) -> String {
+        format!("{}r{load}", self.name)
     }
 
-    /// Declares the registers that hold the next tile.
+    /// Declares the registers that hold the next tile, as it was loaded.
     pub fn declare(&self, m: &mut Module<'_>) {
+        let register = match self.lie {
+            Lie::Vectors => format!("vec4<{}>", self.scalar),
+            Lie::Shifted(_) => "vec3<u32>".into(),
+            Lie::Single => self.scalar.into(),
+        };
         for load in 0..self.loads() {
-            if self.chunk == 1 {
-                line!(m, "var {}: {};", self.register(load, 0), self.scalar);
-            }
-            for quad in 0..self.chunk / 4 {
-                line!(m, "var {}: vec4<{}>;", self.register(load, quad), self.scalar);
-            }
+            line!(m, "var {}: {register};", self.register(load));
         }
     }
 
@@ -145,67 +177,87 @@ impl Operand {
         !(self.tile * self.depth).is_multiple_of(self.chunk * self.lanes)
     }
 
-    /// Prints the loads of the tile that begins at `first` along the outer axis and `k0` along k; `base` is the
-    /// address of the batch, `end` the k at which the sum ends.
-    pub fn load(
-        &self,
-        m: &mut Module<'_>,
-        base: &str,
-        first: &str,
-        k0: &str,
-        end: &str,
-        k_ends_inside: bool,
-    ) {
+    /// The address of the first element of a load. Rows past the last are computed and never stored, and what lies
+    /// past the end of the sum is not put; their addresses only have to exist.
+    fn at(&self, m: &mut Module<'_>, slice: &Slice<'_>, k: &str, o: &str) -> String {
+        let last = match (self.along, self.lie) {
+            (Along::Outer, Lie::Vectors) => (self.outer - 1) / self.chunk * self.chunk,
+            _ => self.outer - 1,
+        };
+        let k = m.bind("k", &format!("{} + {k}", slice.k0));
+        let past_k = slice.ends_inside || self.ragged();
+        let k = if past_k { format!("min({k}, {}u)", self.last_k()) } else { k };
+        let mut o = m.bind("o", &format!("{} + {o}", slice.first));
+        if !self.outer.is_multiple_of(self.tile) || self.ragged() {
+            o = m.bind("o", &format!("min({o}, {last}u)"));
+        }
+        m.bind("at", &self.address(slice.base, &o, &k))
+    }
+
+    /// Prints the loads of a slice. What was loaded is not touched here: it arrives while the slice before is multiplied.
+    pub fn load(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
         for load in 0..self.loads() {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
-            let k = m.bind("k", &format!("{k0} + {k}"));
-            let o = m.bind("o", &format!("{first} + {o}"));
-            let mut values: Vec<String> = vec![];
-            if self.vector {
-                // Rows past the last are computed and never stored; their addresses only have to exist.
-                let last = match self.along {
-                    Along::Inner => self.outer - 1,
-                    Along::Outer => (self.outer - 1) / self.chunk * self.chunk,
-                };
-                let o = match self.outer.is_multiple_of(self.tile) {
-                    true => o,
-                    false => m.bind("o", &format!("min({o}, {last}u)")),
-                };
-                let safe_k = if k_ends_inside { format!("min({k}, {}u)", self.last_k()) } else { k.clone() };
-                let at = m.bind("at", &self.address(base, &o, &safe_k));
-                if self.halves && !k_ends_inside {
-                    for (quad, four) in m.halves(self.binding, &at, self.chunk).iter().enumerate() {
-                        line!(m, "{} = {four};", self.register(load, quad));
-                    }
-                    line!(m, "}}");
-                    continue;
+            let at = self.at(m, slice, &k, &o);
+            let register = self.register(load);
+            match self.lie {
+                Lie::Vectors if self.halves => {
+                    let four = m.halves(self.binding, &at, 4).remove(0);
+                    line!(m, "{register} = {four};");
                 }
-                values.extend(self.values(m, &at, self.chunk));
-                if k_ends_inside {
-                    let inside = m.bind("inside", &format!("{k} < {end}"));
-                    let zero = format!("{}(0)", self.scalar);
-                    values = values.iter().map(|v| format!("select({zero}, {v}, {inside})")).collect();
+                Lie::Vectors => {
+                    let values = self.values(m, &at, 4).join(", ");
+                    line!(m, "{register} = vec4<{}>({values});", self.scalar);
                 }
-            } else {
-                let safe_o = format!("min({o}, {}u)", self.outer - 1);
-                let safe_k = format!("min({k}, {}u)", self.inner - 1);
-                let at = m.bind("at", &self.address(base, &safe_o, &safe_k));
-                let value = self.values(m, &at, 1).remove(0);
-                let zero = format!("{}(0)", self.scalar);
-                line!(m, "{} = select({zero}, {value}, {k} < {end});", self.register(load, 0));
-            }
-            for (quad, four) in values.chunks(4).enumerate() {
-                line!(m, "{} = vec4<{}>({});", self.register(load, quad), self.scalar, four.join(", "));
+                Lie::Shifted(last) => {
+                    let first = m.bind("w", &format!("{at} / 2u"));
+                    let words: Vec<String> = (0..3)
+                        .map(|i| m.words(self.binding, &format!("min({first} + {i}u, {last}u)"), 1).remove(0))
+                        .collect();
+                    line!(m, "{register} = vec3<u32>({});", words.join(", "));
+                }
+                Lie::Single => {
+                    let value = self.values(m, &at, 1).remove(0);
+                    line!(m, "{register} = {value};");
+                }
             }
             line!(m, "}}");
         }
     }
 
+    /// What a load brought, as elements, with zeros past the end of the sum.
+    fn arrived(&self, m: &mut Module<'_>, slice: &Slice<'_>, load: usize, k: &str, o: &str) -> String {
+        let (mut value, scalar) = (self.register(load), self.scalar);
+        if let Lie::Shifted(_) = self.lie {
+            let at = self.at(m, slice, k, o);
+            let half = |m: &mut Module<'_>, a: &str, b: &str| {
+                let moved = format!("({value}.{a} >> 16u) | ({value}.{b} << 16u)");
+                let word = m.bind("u", &format!("select({value}.{a}, {moved}, {at} % 2u == 1u)"));
+                format!("unpack2x16float({word})")
+            };
+            let (low, high) = (half(m, "x", "y"), half(m, "y", "z"));
+            value = m.bind("v", &format!("vec4<{scalar}>(vec4<f32>({low}, {high}))"));
+        }
+        if !slice.ends_inside {
+            return value;
+        }
+        let k = m.bind("k", &format!("{} + {k}", slice.k0));
+        let (zero, inside) = match (self.lie, self.along) {
+            (Lie::Single, _) => (format!("{scalar}()"), format!("{k} < {}", slice.end)),
+            (Lie::Shifted(_), Along::Inner) => {
+                let each = format!("vec4<u32>({k}) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({})", slice.end);
+                (format!("vec4<{scalar}>()"), each)
+            }
+            _ => (format!("vec4<{scalar}>()"), format!("{k} < {}", slice.end)),
+        };
+        m.bind("v", &format!("select({zero}, {value}, {inside})"))
+    }
+
     fn last_k(&self) -> usize {
-        match self.along {
-            Along::Inner => (self.inner - 1) / self.chunk * self.chunk,
-            Along::Outer => self.inner - 1,
+        match (self.along, self.lie) {
+            (Along::Inner, Lie::Vectors) => (self.inner - 1) / self.chunk * self.chunk,
+            _ => self.inner - 1,
         }
     }
 
@@ -219,11 +271,6 @@ impl Operand {
 
     /// `count` consecutive values, rounded as the product asks, in the type of the workgroup memory.
     fn values(&self, m: &mut Module<'_>, at: &str, count: usize) -> Vec<String> {
-        if self.halves {
-            // Halves stay halves.
-            let fours = m.halves(self.binding, at, count);
-            return fours.iter().flat_map(|q| ["x", "y", "z", "w"].map(|c| format!("{q}.{c}"))).collect();
-        }
         let values = m.elements(self.binding, self.stored, at, count);
         let rounded: Vec<String> = values.iter().map(|v| cast(m, self.stored, self.dtype, v)).collect();
         match self.scalar {
@@ -233,28 +280,28 @@ impl Operand {
     }
 
     /// Puts the registers into workgroup memory laid out `[k][outer]`, `stride` vectors of four from k to k.
-    pub fn put_inner_major(&self, m: &mut Module<'_>, memory: &str, offset: &str, stride: usize) {
+    pub fn put_inner_major(
+        &self,
+        m: &mut Module<'_>,
+        memory: &str,
+        offset: &str,
+        stride: usize,
+        slice: &Slice<'_>,
+    ) {
         for load in 0..self.loads() {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
+            let value = self.arrived(m, slice, load, &k, &o);
             if self.ragged() {
                 line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
             }
-            if self.chunk == 1 {
-                let register = self.register(load, 0);
-                line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u][{o} % 4u] = {register};");
-            }
-            for quad in 0..self.chunk / 4 {
-                let register = self.register(load, quad);
-                match self.along {
-                    Along::Outer => {
-                        line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u + {quad}u] = {register};")
-                    }
-                    Along::Inner => {
-                        for (z, part) in ["x", "y", "z", "w"].iter().enumerate() {
-                            let row = format!("({k} + {}u) * {stride}u + {o} / 4u", quad * 4 + z);
-                            line!(m, "{memory}[{offset} + {row}][{o} % 4u] = {register}.{part};");
-                        }
+            match (self.chunk, self.along) {
+                (1, _) => line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u][{o} % 4u] = {value};"),
+                (_, Along::Outer) => line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u] = {value};"),
+                (_, Along::Inner) => {
+                    for (z, part) in ["x", "y", "z", "w"].iter().enumerate() {
+                        let row = format!("({k} + {z}u) * {stride}u + {o} / 4u");
+                        line!(m, "{memory}[{offset} + {row}][{o} % 4u] = {value}.{part};");
                     }
                 }
             }
@@ -267,21 +314,16 @@ impl Operand {
 
     /// Puts the registers into workgroup memory as they were loaded: `[outer][k]` or `[k][outer]`, `stride` vectors
     /// of four from row to row.
-    pub fn put_as_loaded(&self, m: &mut Module<'_>, memory: &str, offset: &str, stride: usize) {
+    pub fn put_as_loaded(&self, m: &mut Module<'_>, memory: &str, stride: usize, slice: &Slice<'_>) {
         for load in 0..self.loads() {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
-            let (major, minor) = if self.along == Along::Inner { (o, k) } else { (k, o) };
-            if self.chunk == 1 {
-                let register = self.register(load, 0);
-                line!(
-                    m,
-                    "{memory}[{offset} + {major} * {stride}u + {minor} / 4u][{minor} % 4u] = {register};"
-                );
-            }
-            for quad in 0..self.chunk / 4 {
-                let register = self.register(load, quad);
-                line!(m, "{memory}[{offset} + {major} * {stride}u + {minor} / 4u + {quad}u] = {register};");
+            let value = self.arrived(m, slice, load, &k, &o);
+            let (major, minor) = if self.along == Along::Inner { (&o, &k) } else { (&k, &o) };
+            let at = format!("{memory}[{major} * {stride}u + {minor} / 4u]");
+            match self.chunk {
+                1 => line!(m, "{at}[{minor} % 4u] = {value};"),
+                _ => line!(m, "{at} = {value};"),
             }
             line!(m, "}}");
         }

@@ -3,7 +3,7 @@
 
 use super::super::module::line;
 use super::super::{Dispatch, Printer};
-use super::operand::Operand;
+use super::operand::{Operand, Slice};
 use super::{Place, Target, finish_tile};
 use crate::error::Result;
 use crate::kernel::MatMul;
@@ -63,19 +63,21 @@ pub(super) fn print(
     }
     a.declare(&mut m);
     b.declare(&mut m);
-    let inside = place.ends_inside;
-    a.load(&mut m, "base_a", "row0", "k_from", "k_to", inside);
-    b.load(&mut m, "base_b", "column0", "k_from", "k_to", inside);
-    a.put_inner_major(&mut m, "tile_a", "0u", stride_a);
-    b.put_inner_major(&mut m, "tile_b", "0u", stride_b);
+    let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
+        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside: place.ends_inside }
+    });
+    a.load(&mut m, &slice_a("k_from"));
+    b.load(&mut m, &slice_b("k_from"));
+    a.put_inner_major(&mut m, "tile_a", "0u", stride_a, &slice_a("k_from"));
+    b.put_inner_major(&mut m, "tile_b", "0u", stride_b, &slice_b("k_from"));
     line!(m, "workgroupBarrier();");
     line!(m, "var turn = 0u;");
     // The driver must not see how often this runs: it would unroll until registers spill.
     line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
     line!(m, "let more = k0 < k_to;");
     line!(m, "if (more) {{");
-    a.load(&mut m, "base_a", "row0", "k0", "k_to", inside);
-    b.load(&mut m, "base_b", "column0", "k0", "k_to", inside);
+    a.load(&mut m, &slice_a("k0"));
+    b.load(&mut m, &slice_b("k0"));
     line!(m, "}}");
     line!(m, "let from_a = turn * {size_a}u + ty;");
     line!(m, "let from_b = turn * {size_b}u + tx;");
@@ -101,8 +103,8 @@ pub(super) fn print(
     }
     line!(m, "turn = 1u - turn;");
     line!(m, "if (more) {{");
-    a.put_inner_major(&mut m, "tile_a", &format!("turn * {size_a}u"), stride_a);
-    b.put_inner_major(&mut m, "tile_b", &format!("turn * {size_b}u"), stride_b);
+    a.put_inner_major(&mut m, "tile_a", &format!("turn * {size_a}u"), stride_a, &slice_a("k0"));
+    b.put_inner_major(&mut m, "tile_b", &format!("turn * {size_b}u"), stride_b, &slice_b("k0"));
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
     line!(m, "}}");

@@ -45,18 +45,18 @@ var c3_0 = coop_mat16x16<f32, C>();
 var c3_1 = coop_mat16x16<f32, C>();
 var c3_2 = coop_mat16x16<f32, C>();
 var c3_3 = coop_mat16x16<f32, C>();
-var ar0_0: vec4<f16>;
-var ar1_0: vec4<f16>;
-var ar2_0: vec4<f16>;
-var ar3_0: vec4<f16>;
-var br0_0: vec4<f16>;
-var br1_0: vec4<f16>;
-var br2_0: vec4<f16>;
-var br3_0: vec4<f16>;
-var br4_0: vec4<f16>;
-var br5_0: vec4<f16>;
-var br6_0: vec4<f16>;
-var br7_0: vec4<f16>;
+var ar0: vec4<f16>;
+var ar1: vec4<f16>;
+var ar2: vec4<f16>;
+var ar3: vec4<f16>;
+var br0: vec4<f16>;
+var br1: vec4<f16>;
+var br2: vec4<f16>;
+var br3: vec4<f16>;
+var br4: vec4<f16>;
+var br5: vec4<f16>;
+var br6: vec4<f16>;
+var br7: vec4<f16>;
 {
 let e_6 = lane + 0u;
 let oo_7 = (e_6 % 32u) * 4u;
@@ -65,7 +65,7 @@ let k_9 = k_from + kk_8;
 let o_10 = row0 + oo_7;
 let at_11 = base_a + o_10 + k_9 * 2048u;
 let q_12 = r0[(at_11) / 4u + 0u];
-ar0_0 = q_12;
+ar0 = q_12;
 }
 {
 let e_13 = lane + 256u;
@@ -75,7 +75,7 @@ let k_16 = k_from + kk_15;
 let o_17 = row0 + oo_14;
 let at_18 = base_a + o_17 + k_16 * 2048u;
 let q_19 = r0[(at_18) / 4u + 0u];
-ar1_0 = q_19;
+ar1 = q_19;
 }
 {
 let e_20 = lane + 512u;
@@ -85,7 +85,7 @@ let k_23 = k_from + kk_22;
 let o_24 = row0 + oo_21;
 let at_25 = base_a + o_24 + k_23 * 2048u;
 let q_26 = r0[(at_25) / 4u + 0u];
-ar2_0 = q_26;
+ar2 = q_26;
 }
 {
 let e_27 = lane + 768u;
@@ -95,7 +95,7 @@ let k_30 = k_from + kk_29;
 let o_31 = row0 + oo_28;
 let at_32 = base_a + o_31 + k_30 * 2048u;
 let q_33 = r0[(at_32) / 4u + 0u];
-ar3_0 = q_33;
+ar3 = q_33;
 }
 {
 let e_34 = lane + 0u;
@@ -105,7 +105,7 @@ let k_37 = k_from + kk_35;
 let o_38 = column0 + oo_36;
 let at_39 = base_b + o_38 * 2048u + k_37;
 let q_40 = r1[(at_39) / 4u + 0u];
-br0_0 = q_40;
+br0 = q_40;
 }
 {
 let e_41 = lane + 256u;
@@ -115,7 +115,7 @@ let k_44 = k_from + kk_42;
 let o_45 = column0 + oo_43;
 let at_46 = base_b + o_45 * 2048u + k_44;
 let q_47 = r1[(at_46) / 4u + 0u];
-br1_0 = q_47;
+br1 = q_47;
 }
 {
 let e_48 = lane + 512u;
@@ -125,7 +125,7 @@ let k_51 = k_from + kk_49;
 let o_52 = column0 + oo_50;
 let at_53 = base_b + o_52 * 2048u + k_51;
 let q_54 = r1[(at_53) / 4u + 0u];
-br2_0 = q_54;
+br2 = q_54;
 }
 {
 let e_55 = lane + 768u;
@@ -135,7 +135,7 @@ let k_58 = k_from + kk_56;
 let o_59 = column0 + oo_57;
 let at_60 = base_b + o_59 * 2048u + k_58;
 let q_61 = r1[(at_60) / 4u + 0u];
-br3_0 = q_61;
+br3 = q_61;
 }
 {
 let e_62 = lane + 1024u;
@@ -145,7 +145,7 @@ let k_65 = k_from + kk_63;
 let o_66 = column0 + oo_64;
 let at_67 = base_b + o_66 * 2048u + k_65;
 let q_68 = r1[(at_67) / 4u + 0u];
-br4_0 = q_68;
+br4 = q_68;
 }
 {
 let e_69 = lane + 1280u;
@@ -155,7 +155,7 @@ let k_72 = k_from + kk_70;
 let o_73 = column0 + oo_71;
 let at_74 = base_b + o_73 * 2048u + k_72;
 let q_75 = r1[(at_74) / 4u + 0u];
-br5_0 = q_75;
+br5 = q_75;
 }
 {
 let e_76 = lane + 1536u;
@@ -165,7 +165,7 @@ let k_79 = k_from + kk_77;
 let o_80 = column0 + oo_78;
 let at_81 = base_b + o_80 * 2048u + k_79;
 let q_82 = r1[(at_81) / 4u + 0u];
-br6_0 = q_82;
+br6 = q_82;
 }
 {
 let e_83 = lane + 1792u;
@@ -175,81 +175,82 @@ let k_86 = k_from + kk_84;
 let o_87 = column0 + oo_85;
 let at_88 = base_b + o_87 * 2048u + k_86;
 let q_89 = r1[(at_88) / 4u + 0u];
-br7_0 = q_89;
+br7 = q_89;
 }
 for (var slice = 1u; slice <= 64u; slice++) {
+let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 {
 let e_90 = lane + 0u;
 let oo_91 = (e_90 % 32u) * 4u;
 let kk_92 = e_90 / 32u;
-tile_a[0u + kk_92 * 34u + oo_91 / 4u + 0u] = ar0_0;
+tile_a[kk_92 * 34u + oo_91 / 4u] = ar0;
 }
 {
 let e_93 = lane + 256u;
 let oo_94 = (e_93 % 32u) * 4u;
 let kk_95 = e_93 / 32u;
-tile_a[0u + kk_95 * 34u + oo_94 / 4u + 0u] = ar1_0;
+tile_a[kk_95 * 34u + oo_94 / 4u] = ar1;
 }
 {
 let e_96 = lane + 512u;
 let oo_97 = (e_96 % 32u) * 4u;
 let kk_98 = e_96 / 32u;
-tile_a[0u + kk_98 * 34u + oo_97 / 4u + 0u] = ar2_0;
+tile_a[kk_98 * 34u + oo_97 / 4u] = ar2;
 }
 {
 let e_99 = lane + 768u;
 let oo_100 = (e_99 % 32u) * 4u;
 let kk_101 = e_99 / 32u;
-tile_a[0u + kk_101 * 34u + oo_100 / 4u + 0u] = ar3_0;
+tile_a[kk_101 * 34u + oo_100 / 4u] = ar3;
 }
 {
 let e_102 = lane + 0u;
 let kk_103 = (e_102 % 8u) * 4u;
 let oo_104 = e_102 / 8u;
-tile_b[0u + oo_104 * 10u + kk_103 / 4u + 0u] = br0_0;
+tile_b[oo_104 * 10u + kk_103 / 4u] = br0;
 }
 {
 let e_105 = lane + 256u;
 let kk_106 = (e_105 % 8u) * 4u;
 let oo_107 = e_105 / 8u;
-tile_b[0u + oo_107 * 10u + kk_106 / 4u + 0u] = br1_0;
+tile_b[oo_107 * 10u + kk_106 / 4u] = br1;
 }
 {
 let e_108 = lane + 512u;
 let kk_109 = (e_108 % 8u) * 4u;
 let oo_110 = e_108 / 8u;
-tile_b[0u + oo_110 * 10u + kk_109 / 4u + 0u] = br2_0;
+tile_b[oo_110 * 10u + kk_109 / 4u] = br2;
 }
 {
 let e_111 = lane + 768u;
 let kk_112 = (e_111 % 8u) * 4u;
 let oo_113 = e_111 / 8u;
-tile_b[0u + oo_113 * 10u + kk_112 / 4u + 0u] = br3_0;
+tile_b[oo_113 * 10u + kk_112 / 4u] = br3;
 }
 {
 let e_114 = lane + 1024u;
 let kk_115 = (e_114 % 8u) * 4u;
 let oo_116 = e_114 / 8u;
-tile_b[0u + oo_116 * 10u + kk_115 / 4u + 0u] = br4_0;
+tile_b[oo_116 * 10u + kk_115 / 4u] = br4;
 }
 {
 let e_117 = lane + 1280u;
 let kk_118 = (e_117 % 8u) * 4u;
 let oo_119 = e_117 / 8u;
-tile_b[0u + oo_119 * 10u + kk_118 / 4u + 0u] = br5_0;
+tile_b[oo_119 * 10u + kk_118 / 4u] = br5;
 }
 {
 let e_120 = lane + 1536u;
 let kk_121 = (e_120 % 8u) * 4u;
 let oo_122 = e_120 / 8u;
-tile_b[0u + oo_122 * 10u + kk_121 / 4u + 0u] = br6_0;
+tile_b[oo_122 * 10u + kk_121 / 4u] = br6;
 }
 {
 let e_123 = lane + 1792u;
 let kk_124 = (e_123 % 8u) * 4u;
 let oo_125 = e_123 / 8u;
-tile_b[0u + oo_125 * 10u + kk_124 / 4u + 0u] = br7_0;
+tile_b[oo_125 * 10u + kk_124 / 4u] = br7;
 }
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
@@ -261,7 +262,7 @@ let k_129 = next + kk_128;
 let o_130 = row0 + oo_127;
 let at_131 = base_a + o_130 + k_129 * 2048u;
 let q_132 = r0[(at_131) / 4u + 0u];
-ar0_0 = q_132;
+ar0 = q_132;
 }
 {
 let e_133 = lane + 256u;
@@ -271,7 +272,7 @@ let k_136 = next + kk_135;
 let o_137 = row0 + oo_134;
 let at_138 = base_a + o_137 + k_136 * 2048u;
 let q_139 = r0[(at_138) / 4u + 0u];
-ar1_0 = q_139;
+ar1 = q_139;
 }
 {
 let e_140 = lane + 512u;
@@ -281,7 +282,7 @@ let k_143 = next + kk_142;
 let o_144 = row0 + oo_141;
 let at_145 = base_a + o_144 + k_143 * 2048u;
 let q_146 = r0[(at_145) / 4u + 0u];
-ar2_0 = q_146;
+ar2 = q_146;
 }
 {
 let e_147 = lane + 768u;
@@ -291,7 +292,7 @@ let k_150 = next + kk_149;
 let o_151 = row0 + oo_148;
 let at_152 = base_a + o_151 + k_150 * 2048u;
 let q_153 = r0[(at_152) / 4u + 0u];
-ar3_0 = q_153;
+ar3 = q_153;
 }
 {
 let e_154 = lane + 0u;
@@ -301,7 +302,7 @@ let k_157 = next + kk_155;
 let o_158 = column0 + oo_156;
 let at_159 = base_b + o_158 * 2048u + k_157;
 let q_160 = r1[(at_159) / 4u + 0u];
-br0_0 = q_160;
+br0 = q_160;
 }
 {
 let e_161 = lane + 256u;
@@ -311,7 +312,7 @@ let k_164 = next + kk_162;
 let o_165 = column0 + oo_163;
 let at_166 = base_b + o_165 * 2048u + k_164;
 let q_167 = r1[(at_166) / 4u + 0u];
-br1_0 = q_167;
+br1 = q_167;
 }
 {
 let e_168 = lane + 512u;
@@ -321,7 +322,7 @@ let k_171 = next + kk_169;
 let o_172 = column0 + oo_170;
 let at_173 = base_b + o_172 * 2048u + k_171;
 let q_174 = r1[(at_173) / 4u + 0u];
-br2_0 = q_174;
+br2 = q_174;
 }
 {
 let e_175 = lane + 768u;
@@ -331,7 +332,7 @@ let k_178 = next + kk_176;
 let o_179 = column0 + oo_177;
 let at_180 = base_b + o_179 * 2048u + k_178;
 let q_181 = r1[(at_180) / 4u + 0u];
-br3_0 = q_181;
+br3 = q_181;
 }
 {
 let e_182 = lane + 1024u;
@@ -341,7 +342,7 @@ let k_185 = next + kk_183;
 let o_186 = column0 + oo_184;
 let at_187 = base_b + o_186 * 2048u + k_185;
 let q_188 = r1[(at_187) / 4u + 0u];
-br4_0 = q_188;
+br4 = q_188;
 }
 {
 let e_189 = lane + 1280u;
@@ -351,7 +352,7 @@ let k_192 = next + kk_190;
 let o_193 = column0 + oo_191;
 let at_194 = base_b + o_193 * 2048u + k_192;
 let q_195 = r1[(at_194) / 4u + 0u];
-br5_0 = q_195;
+br5 = q_195;
 }
 {
 let e_196 = lane + 1536u;
@@ -361,7 +362,7 @@ let k_199 = next + kk_197;
 let o_200 = column0 + oo_198;
 let at_201 = base_b + o_200 * 2048u + k_199;
 let q_202 = r1[(at_201) / 4u + 0u];
-br6_0 = q_202;
+br6 = q_202;
 }
 {
 let e_203 = lane + 1792u;
@@ -371,7 +372,7 @@ let k_206 = next + kk_204;
 let o_207 = column0 + oo_205;
 let at_208 = base_b + o_207 * 2048u + k_206;
 let q_209 = r1[(at_208) / 4u + 0u];
-br7_0 = q_209;
+br7 = q_209;
 }
 {
 let a0 = coopLoad<coop_mat16x16<f16, A>>(&tile_a[(0u + (block_row + 0u)) / 4u], 34u);
@@ -428,7 +429,7 @@ c3_3 = coopMultiplyAdd(a3, b3, c3_3);
 }
 let own_c = subgroup * 320u;
 workgroupBarrier();
-coopStoreT(c0_0, &tile_c[own_c], 20u);
+coopStoreT(c0_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -447,7 +448,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_1, &tile_c[own_c], 20u);
+coopStoreT(c0_1, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -466,7 +467,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_2, &tile_c[own_c], 20u);
+coopStoreT(c0_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -485,7 +486,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_3, &tile_c[own_c], 20u);
+coopStoreT(c0_3, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -504,7 +505,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_0, &tile_c[own_c], 20u);
+coopStoreT(c1_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -523,7 +524,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_1, &tile_c[own_c], 20u);
+coopStoreT(c1_1, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -542,7 +543,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_2, &tile_c[own_c], 20u);
+coopStoreT(c1_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -561,7 +562,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_3, &tile_c[own_c], 20u);
+coopStoreT(c1_3, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -580,7 +581,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_0, &tile_c[own_c], 20u);
+coopStoreT(c2_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -599,7 +600,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_1, &tile_c[own_c], 20u);
+coopStoreT(c2_1, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -618,7 +619,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_2, &tile_c[own_c], 20u);
+coopStoreT(c2_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -637,7 +638,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_3, &tile_c[own_c], 20u);
+coopStoreT(c2_3, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -656,7 +657,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_0, &tile_c[own_c], 20u);
+coopStoreT(c3_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -675,7 +676,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_1, &tile_c[own_c], 20u);
+coopStoreT(c3_1, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -694,7 +695,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_2, &tile_c[own_c], 20u);
+coopStoreT(c3_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -713,7 +714,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_3, &tile_c[own_c], 20u);
+coopStoreT(c3_3, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;

@@ -32,8 +32,8 @@ var c4_0 = vec4<f32>();
 var c5_0 = vec4<f32>();
 var c6_0 = vec4<f32>();
 var c7_0 = vec4<f32>();
-var ar0_0: vec4<f32>;
-var br0_0: vec4<f32>;
+var ar0: vec4<f32>;
+var br0: vec4<f32>;
 {
 let e_6 = lane + 0u;
 let kk_7 = (e_6 % 2u) * 4u;
@@ -42,7 +42,7 @@ let k_9 = k_from + kk_7;
 let o_10 = row0 + oo_8;
 let at_11 = base_a + o_10 * 768u + k_9;
 let q_12 = r0[(at_11) / 4u + 0u];
-ar0_0 = vec4<f32>(bitcast<f32>(q_12.x), bitcast<f32>(q_12.y), bitcast<f32>(q_12.z), bitcast<f32>(q_12.w));
+ar0 = vec4<f32>(bitcast<f32>(q_12.x), bitcast<f32>(q_12.y), bitcast<f32>(q_12.z), bitcast<f32>(q_12.w));
 }
 {
 let e_13 = lane + 0u;
@@ -52,22 +52,22 @@ let k_16 = k_from + kk_15;
 let o_17 = column0 + oo_14;
 let at_18 = base_b + o_17 + k_16 * 3072u;
 let q_19 = r1[(at_18) / 4u + 0u];
-br0_0 = vec4<f32>(bitcast<f32>(q_19.x), bitcast<f32>(q_19.y), bitcast<f32>(q_19.z), bitcast<f32>(q_19.w));
+br0 = vec4<f32>(bitcast<f32>(q_19.x), bitcast<f32>(q_19.y), bitcast<f32>(q_19.z), bitcast<f32>(q_19.w));
 }
 {
 let e_20 = lane + 0u;
 let kk_21 = (e_20 % 2u) * 4u;
 let oo_22 = e_20 / 2u;
-tile_a[0u + (kk_21 + 0u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0_0.x;
-tile_a[0u + (kk_21 + 1u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0_0.y;
-tile_a[0u + (kk_21 + 2u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0_0.z;
-tile_a[0u + (kk_21 + 3u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0_0.w;
+tile_a[0u + (kk_21 + 0u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.x;
+tile_a[0u + (kk_21 + 1u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.y;
+tile_a[0u + (kk_21 + 2u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.z;
+tile_a[0u + (kk_21 + 3u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.w;
 }
 {
 let e_23 = lane + 0u;
 let oo_24 = (e_23 % 16u) * 4u;
 let kk_25 = e_23 / 16u;
-tile_b[0u + kk_25 * 17u + oo_24 / 4u + 0u] = br0_0;
+tile_b[0u + kk_25 * 17u + oo_24 / 4u] = br0;
 }
 workgroupBarrier();
 var turn = 0u;
@@ -82,7 +82,7 @@ let k_29 = k0 + kk_27;
 let o_30 = row0 + oo_28;
 let at_31 = base_a + o_30 * 768u + k_29;
 let q_32 = r0[(at_31) / 4u + 0u];
-ar0_0 = vec4<f32>(bitcast<f32>(q_32.x), bitcast<f32>(q_32.y), bitcast<f32>(q_32.z), bitcast<f32>(q_32.w));
+ar0 = vec4<f32>(bitcast<f32>(q_32.x), bitcast<f32>(q_32.y), bitcast<f32>(q_32.z), bitcast<f32>(q_32.w));
 }
 {
 let e_33 = lane + 0u;
@@ -92,7 +92,7 @@ let k_36 = k0 + kk_35;
 let o_37 = column0 + oo_34;
 let at_38 = base_b + o_37 + k_36 * 3072u;
 let q_39 = r1[(at_38) / 4u + 0u];
-br0_0 = vec4<f32>(bitcast<f32>(q_39.x), bitcast<f32>(q_39.y), bitcast<f32>(q_39.z), bitcast<f32>(q_39.w));
+br0 = vec4<f32>(bitcast<f32>(q_39.x), bitcast<f32>(q_39.y), bitcast<f32>(q_39.z), bitcast<f32>(q_39.w));
 }
 }
 let from_a = turn * 136u + ty;
@@ -207,16 +207,16 @@ if (more) {
 let e_40 = lane + 0u;
 let kk_41 = (e_40 % 2u) * 4u;
 let oo_42 = e_40 / 2u;
-tile_a[turn * 136u + (kk_41 + 0u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0_0.x;
-tile_a[turn * 136u + (kk_41 + 1u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0_0.y;
-tile_a[turn * 136u + (kk_41 + 2u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0_0.z;
-tile_a[turn * 136u + (kk_41 + 3u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0_0.w;
+tile_a[turn * 136u + (kk_41 + 0u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.x;
+tile_a[turn * 136u + (kk_41 + 1u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.y;
+tile_a[turn * 136u + (kk_41 + 2u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.z;
+tile_a[turn * 136u + (kk_41 + 3u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.w;
 }
 {
 let e_43 = lane + 0u;
 let oo_44 = (e_43 % 16u) * 4u;
 let kk_45 = e_43 / 16u;
-tile_b[turn * 136u + kk_45 * 17u + oo_44 / 4u + 0u] = br0_0;
+tile_b[turn * 136u + kk_45 * 17u + oo_44 / 4u] = br0;
 }
 }
 workgroupBarrier();
