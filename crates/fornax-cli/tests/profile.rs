@@ -36,7 +36,7 @@ fn a_profile_is_printed_and_written_and_two_are_compared() {
     let json: serde_json::Value = serde_json::from_str(&read("a.json")).expect("JSON");
     assert_eq!(json["name"], "mlp_train_128");
     assert!(json["roof"]["copy"].as_f64() > Some(0.0), "judged by measured peaks");
-    assert!(read("p.html").contains("\"format\":\"fornax-profile 1\""));
+    assert!(read("p.html").contains("\"format\":\"fornax-profile 2\""));
     let trace: serde_json::Value = serde_json::from_str(&read("p.trace")).expect("JSON");
     assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 10));
     let out = fornax(&directory, &["profile", "--compare", "a.json", "b.json"]);

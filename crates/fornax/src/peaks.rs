@@ -322,21 +322,21 @@ fn product_rate(device: &Device, n: usize, dtype: DType) -> Result<Measured> {
     Ok(times.rate(2.0 * (n as f64).powi(3)))
 }
 
+/// Runs so many launches that depend on each other.
+pub(crate) fn chain(x: &Tensor, launches: usize) -> Result<()> {
+    let mut u = x.clone();
+    for _ in 0..launches {
+        u = u.add(1.0)?.fence();
+    }
+    u.eval()
+}
+
 /// What one more of a chain of dependent launches costs: the difference between a long and a short chain.
 fn launches(device: &Device) -> Result<Measured> {
     const COUNTS: [usize; 2] = [32, 288];
     let x = Tensor::rand(&[64], DType::F32, device)?;
     x.eval()?;
-    let times = |count: usize| {
-        let call = || -> Result<()> {
-            let mut u = x.clone();
-            for _ in 0..count {
-                u = u.add(1.0)?.fence();
-            }
-            u.eval()
-        };
-        Times::of(|| seconds(device, &call))
-    };
+    let times = |count: usize| Times::of(|| seconds(device, &|| chain(&x, count)));
     let (short, long) = (times(COUNTS[0])?, times(COUNTS[1])?);
     let more = (COUNTS[1] - COUNTS[0]) as f64;
     let value = (long.at(0.1) - short.at(0.1)).max(0.0) / more;
