@@ -32,7 +32,7 @@ enum Command {
     /// Trains a GPT-2
     Train(Box<train::Request>),
     /// Tells where the time and the memory of a workload go, and what to fix first
-    Profile(profile::Request),
+    Profile(Box<profile::Request>),
     /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
     Sweep(sweep::Options),
     /// Tells the version, the devices, and what each was measured to do at most

@@ -33,7 +33,7 @@ enum Command {
     /// A training step, with the arguments of `fornax train`; nothing of the run is written
     Train(Box<Step>),
     /// A token of each text, with the arguments of `fornax generate`
-    Generate(Token),
+    Generate(Box<Token>),
 }
 
 #[derive(clap::Args)]
