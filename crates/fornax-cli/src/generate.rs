@@ -2,20 +2,33 @@
 
 use crate::Failure;
 use clap::Args;
+use fornax::profile::amounts;
 use fornax::{Device, Error, Result};
-use fornax_models::{Completion, Gpt2, Request, Sampling, Speed, Tokenizer, generate};
+use fornax_models::{
+    Completion, Generation, Gpt2, Gpt2Config, Request, Sampling, Speed, Tokenizer, generate,
+};
 use std::io::{IsTerminal, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The arguments of `fornax generate`.
 #[derive(Args)]
 pub struct Arguments {
-    /// What to continue; several are continued together. Without one, the standard input is the prompt
-    prompts: Vec<String>,
+    #[command(flatten)]
+    texts: TextArguments,
     /// The folder of the model: config.json, model.safetensors and, if it has its own, tokenizer.json
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
+    /// One JSON object instead of text, with tokens and speeds
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is continued and how.
+#[derive(Args)]
+pub struct TextArguments {
+    /// What to continue; several are continued together. Without one, the standard input is the prompt
+    prompts: Vec<String>,
     /// gpt2, bytes or a tokenizer.json; otherwise the model's own
     #[arg(long, value_name = "NAME|FILE")]
     tokenizer: Option<String>,
@@ -46,12 +59,9 @@ pub struct Arguments {
     /// End before this text; may be given several times
     #[arg(long, value_name = "TEXT")]
     stop: Vec<String>,
-    /// One JSON object instead of text, with tokens and speeds
-    #[arg(long)]
-    json: bool,
 }
 
-impl Arguments {
+impl TextArguments {
     fn sampling(&self) -> Sampling {
         Sampling {
             temperature: self.temperature,
@@ -62,65 +72,77 @@ impl Arguments {
         }
     }
 
-    /// Everything that is wrong with them.
-    fn problems(&self) -> Vec<String> {
+    /// Fails with everything that is wrong with them, for the model of a folder.
+    fn check(&self, model: Option<&Path>) -> std::result::Result<(), Failure> {
         let mut all = self.sampling().problems();
         let mut check = |good: bool, text: String| all.extend((!good).then_some(text));
         check(self.tokens > 0, "0 tokens are nothing to generate".into());
         check(!self.stop.contains(&String::new()), "an empty stop text would end at once".into());
-        let config = self.model.join("config.json");
-        let what = "--model names the folder of a model; it was not found:";
-        check(config.exists(), format!("{what} {}", config.display()));
+        if let Some(config) = model.map(|model| model.join("config.json")) {
+            let what = "--model names the folder of a model; it was not found:";
+            check(config.exists(), format!("{what} {}", config.display()));
+        }
         if let Some(file) = self.tokenizer.as_deref().filter(|name| !["gpt2", "bytes"].contains(name)) {
             let there = PathBuf::from(file).exists();
             check(there, format!("the tokenizer {file:?} is neither gpt2 nor bytes nor a file that exists"));
         }
-        all
+        if all.is_empty() { Ok(()) } else { Err(Failure::Usage(all.join("\nerror: "))) }
+    }
+
+    fn device(&self) -> Result<Device> {
+        match &self.device {
+            Some(name) => Device::open(name),
+            None => Device::best(),
+        }
+    }
+
+    /// The one that is named, otherwise that of the model's folder, otherwise GPT-2's.
+    fn tokenizer(&self, model: &Gpt2, folder: Option<&Path>) -> Result<Tokenizer> {
+        match (self.tokenizer.as_deref(), folder) {
+            (None, Some(folder)) => Tokenizer::of_folder(folder, model.config.vocabulary),
+            (None | Some("gpt2"), _) => Tokenizer::gpt2(),
+            (Some("bytes"), _) => Tokenizer::bytes(),
+            (Some(file), _) => Tokenizer::from_file(file),
+        }
+    }
+
+    fn request(&self) -> Request {
+        let clock = || std::time::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_nanos() as u64);
+        Request {
+            tokens: self.tokens,
+            sampling: self.sampling(),
+            seed: self.seed.unwrap_or_else(clock),
+            stop: self.stop.clone(),
+        }
     }
 }
 
 /// Continues the prompts.
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
-    let problems = arguments.problems();
-    if !problems.is_empty() {
-        return Err(Failure::Usage(problems.join("\nerror: ")));
-    }
-    let device = match &arguments.device {
-        Some(name) => Device::open(name)?,
-        None => Device::best()?,
-    };
+    let Arguments { texts, model: folder, json: as_json } = arguments;
+    texts.check(Some(folder))?;
+    let device = texts.device()?;
     let read;
-    let prompts: Vec<&str> = match &arguments.prompts[..] {
+    let prompts: Vec<&str> = match &texts.prompts[..] {
         [] => {
             read = read_prompt()?;
             vec![&read]
         }
         given => given.iter().map(String::as_str).collect(),
     };
-    let model = Gpt2::load(&arguments.model, &device)?;
-    let tokenizer = match arguments.tokenizer.as_deref() {
-        None => Tokenizer::of_folder(&arguments.model, model.config.vocabulary)?,
-        Some("gpt2") => Tokenizer::gpt2()?,
-        Some("bytes") => Tokenizer::bytes()?,
-        Some(file) => Tokenizer::from_file(file)?,
-    };
-    let clock = || std::time::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_nanos() as u64);
-    let seed = arguments.seed.unwrap_or_else(clock);
-    let request = Request {
-        tokens: arguments.tokens,
-        sampling: arguments.sampling(),
-        seed,
-        stop: arguments.stop.clone(),
-    };
+    let model = Gpt2::load(folder, &device)?;
+    let tokenizer = texts.tokenizer(&model, Some(folder))?;
+    let request = texts.request();
+    let seed = request.seed;
     // One text can be watched as it grows; several would be mixed up.
-    let watch = prompts.len() == 1 && !arguments.json;
+    let watch = prompts.len() == 1 && !as_json;
     let show = |_: usize, text: &str| if watch { print(text) } else { Ok(()) };
     let (done, speed) = match generate(&model, &tokenizer, &prompts, &request, show) {
         // Who reads the text has enough of it.
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
         done => done?,
     };
-    if arguments.json {
+    if *as_json {
         print(&json(&prompts, &done, speed, seed, &device))?;
     } else if !watch {
         for (number, (prompt, completion)) in prompts.iter().zip(&done).enumerate() {
@@ -130,12 +152,45 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     if watch {
         print("\n")?;
     }
-    if !arguments.json {
+    if !as_json {
         let of =
             |(tokens, time): (usize, Duration)| format!("{tokens} tokens at {:.1}/s", rate((tokens, time)));
         eprintln!("{device}: prompt {}, then {}; seed {seed}", of(speed.prefill), of(speed.decode));
     }
     Ok(())
+}
+
+/// Gives `look` a name, the device and a call that makes a token more of every text, as [`run`] makes them. Without a folder
+/// the weights are random, and distilgpt2's in size; without a prompt there is a short one.
+pub fn steady(
+    texts: &TextArguments,
+    folder: Option<&Path>,
+    look: impl FnOnce(&str, &Device, &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure>,
+) -> std::result::Result<(), Failure> {
+    texts.check(folder)?;
+    let device = texts.device()?;
+    let model = match folder {
+        Some(folder) => Gpt2::load(folder, &device)?,
+        None => Gpt2::new(Gpt2Config::preset("distilgpt2")?, &device)?,
+    };
+    let tokenizer = texts.tokenizer(&model, folder)?;
+    let request = texts.request();
+    let mut prompts: Vec<&str> = texts.prompts.iter().map(String::as_str).collect();
+    if prompts.is_empty() {
+        prompts.push("Once upon a time");
+    }
+    let begin = || Generation::new(&model, &tokenizer, &prompts, &request);
+    let mut generation = begin()?;
+    let mut token = || {
+        // When all texts have ended they begin anew.
+        if !generation.step(&mut |_, _| Ok(()))? {
+            generation = begin()?;
+        }
+        Ok(())
+    };
+    let name = folder.map_or("distilgpt2".into(), |folder| folder.display().to_string());
+    let name = format!("generate {name}, {} at once", amounts::plural(prompts.len() as u64, "text"));
+    look(&name, &device, &mut token)
 }
 
 fn read_prompt() -> std::result::Result<String, Failure> {

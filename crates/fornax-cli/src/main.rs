@@ -30,9 +30,9 @@ enum Command {
     /// Times a fixed set of cases, tells how far each is from what the device can do, and compares runs
     Bench(bench::Options),
     /// Trains a GPT-2
-    Train(Box<train::arguments::TrainArguments>),
+    Train(Box<train::Request>),
     /// Tells where the time and the memory of a workload go, and what to fix first
-    Profile(profile::Request),
+    Profile(Box<profile::Request>),
     /// Tries what settles arguments: memory or arithmetic, quantisation, workgroup and tile sizes
     Sweep(sweep::Options),
     /// Tells the version, the devices, and what each was measured to do at most
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
-        Command::Train(arguments) => train::train(&arguments),
+        Command::Train(request) => train::train(&request),
         Command::Profile(request) => profile::run(&request),
         Command::Sweep(options) => sweep::run(&options),
         Command::Info { measure } => info::run(measure),

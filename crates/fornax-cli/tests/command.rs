@@ -159,6 +159,18 @@ fn bench_writes_json_and_compares_with_it() {
     let table = text(&output.stdout);
     assert!(output.status.success(), "{table}");
     assert!(table.contains("faster") && table.contains("0 slower, 1 faster"), "{table}");
+
+    // A case that is not there any more; the filter leaves the other one out, and nobody ran the third's device.
+    let gone = r#"[{"case": "layer_norm_of_old", "device": "cpu", "median_ms": 1}, {"case": "old", "device": "cpu",
+        "median_ms": 1}, {"case": "layer_norm_of_old", "device": "wgpu:7", "median_ms": 1}]"#;
+    std::fs::write(&path, gone).unwrap();
+    let output = fornax(&["bench", "--filter", "layer_norm", "--compare", path.to_str().unwrap()]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("1 of the cases that worked are missing now: layer_norm_of_old on cpu\n"),
+        "{said}"
+    );
 }
 
 #[test]

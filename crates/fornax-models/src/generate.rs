@@ -156,25 +156,65 @@ pub fn generate(
     mut show: impl FnMut(usize, &str) -> Result<()>,
 ) -> Result<(Vec<Completion>, Speed)> {
     let start = Instant::now();
-    let prompts = prompts.iter().map(|text| prompt(model, tokenizer, text)).collect::<Result<Vec<_>>>()?;
-    let mut rows = vec![];
-    for (row, prompt) in prompts.iter().enumerate() {
-        rows.push(Row {
-            sampler: Sampler::new(request.sampling, request.seed, row as u32)?,
-            history: prompt.clone(),
-            room: model.config.context.saturating_sub(prompt.len()),
-            tokens: vec![],
-            output: Output { decoder: Some(tokenizer.decoder()), text: String::new(), shown: 0 },
-            reason: (request.tokens == 0).then_some(Reason::Tokens),
-        });
-    }
-    // The last token is drawn but never read.
-    let more = rows.iter().map(|row| row.room.min(request.tokens.saturating_sub(1))).max().unwrap_or(0);
-    let mut session = Session::new(model, &prompts, more)?;
-    let mut speed =
-        Speed { prefill: (prompts.iter().map(Vec::len).sum(), start.elapsed()), ..Speed::default() };
+    let mut generation = Generation::new(model, tokenizer, prompts, request)?;
+    let read = generation.rows.iter().map(|row| row.prompt_tokens).sum();
+    let mut speed = Speed { prefill: (read, start.elapsed()), ..Speed::default() };
     let mut start = None;
-    loop {
+    while generation.step(&mut show)? {
+        match start {
+            None => start = Some(Instant::now()),
+            Some(_) => speed.decode.0 += generation.rows.iter().filter(|row| row.reason.is_none()).count(),
+        }
+    }
+    speed.decode.1 = start.map_or(Duration::ZERO, |start| start.elapsed());
+    let done = generation.rows.into_iter().map(|row| Completion {
+        text: row.output.text,
+        tokens: row.tokens,
+        prompt_tokens: row.prompt_tokens,
+        reason: row.reason.unwrap_or(Reason::Tokens),
+    });
+    Ok((done.collect(), speed))
+}
+
+/// Texts on their way: prompts that were read, and the tokens drawn after them.
+pub struct Generation<'a> {
+    model: &'a Gpt2,
+    request: &'a Request,
+    rows: Vec<Row<'a>>,
+    session: Session<'a>,
+}
+
+impl<'a> Generation<'a> {
+    /// Reads the prompts.
+    pub fn new(
+        model: &'a Gpt2,
+        tokenizer: &'a Tokenizer,
+        prompts: &[&str],
+        request: &'a Request,
+    ) -> Result<Generation<'a>> {
+        let prompts =
+            prompts.iter().map(|text| prompt(model, tokenizer, text)).collect::<Result<Vec<_>>>()?;
+        let mut rows = vec![];
+        for (row, prompt) in prompts.iter().enumerate() {
+            rows.push(Row {
+                sampler: Sampler::new(request.sampling, request.seed, row as u32)?,
+                prompt_tokens: prompt.len(),
+                history: prompt.clone(),
+                room: model.config.context.saturating_sub(prompt.len()),
+                tokens: vec![],
+                output: Output { decoder: Some(tokenizer.decoder()), text: String::new(), shown: 0 },
+                reason: (request.tokens == 0).then_some(Reason::Tokens),
+            });
+        }
+        // The last token is drawn but never read.
+        let more = rows.iter().map(|row| row.room.min(request.tokens.saturating_sub(1))).max().unwrap_or(0);
+        let session = Session::new(model, &prompts, more)?;
+        Ok(Generation { model, request, rows, session })
+    }
+
+    /// Draws a token for every text that has not ended, and reads them; false when all have ended.
+    pub fn step(&mut self, show: &mut dyn FnMut(usize, &str) -> Result<()>) -> Result<bool> {
+        let Generation { model, request, rows, session } = self;
         for (at, row) in rows.iter_mut().enumerate().filter(|(_, row)| row.reason.is_none()) {
             row.draw(session.logits(at), model.config.end, request)?;
             let text = row.output.certain(&request.stop, row.reason);
@@ -183,24 +223,13 @@ pub fn generate(
             }
         }
         if rows.iter().all(|row| row.reason.is_some()) {
-            break;
+            return Ok(false);
         }
         // Those that have ended read something too, so that the plan stays the same.
         let next: Vec<u32> = rows.iter().map(|row| row.history.last().copied().unwrap_or(0)).collect();
         session.push(&next)?;
-        match start {
-            None => start = Some(Instant::now()),
-            Some(_) => speed.decode.0 += rows.iter().filter(|row| row.reason.is_none()).count(),
-        }
+        Ok(true)
     }
-    speed.decode.1 = start.map_or(Duration::ZERO, |start| start.elapsed());
-    let done = rows.into_iter().zip(&prompts).map(|(row, prompt)| Completion {
-        text: row.output.text,
-        tokens: row.tokens,
-        prompt_tokens: prompt.len(),
-        reason: row.reason.unwrap_or(Reason::Tokens),
-    });
-    Ok((done.collect(), speed))
 }
 
 /// The tokens of a prompt. An empty one starts as texts of the training data did: after the end of another.
@@ -215,6 +244,7 @@ fn prompt(model: &Gpt2, tokenizer: &Tokenizer, text: &str) -> Result<Vec<u32>> {
 /// A sequence on its way.
 struct Row<'a> {
     sampler: Sampler,
+    prompt_tokens: usize,
     /// Prompt and drawn tokens.
     history: Vec<u32>,
     /// Tokens after the prompt that the model can read.

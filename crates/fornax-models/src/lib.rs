@@ -12,7 +12,7 @@ pub mod tokenizer;
 mod tokenizer_json;
 
 pub use data::{Batches, Tokens};
-pub use generate::{Completion, Reason, Request, Session, Speed, generate};
+pub use generate::{Completion, Generation, Reason, Request, Session, Speed, generate};
 pub use gpt2::{Gpt2, Gpt2Config};
 pub use sample::{Sampler, Sampling};
 pub use tokenizer::{Decoder, Tokenizer};

@@ -26,7 +26,7 @@ pub mod tensor;
 mod verify;
 pub mod view;
 
-pub use device::{Clock, Device, Stats, Timing, TimingMode};
+pub use device::{Clock, Device, Sample, Stats, Timing, TimingMode};
 pub use dtype::{DType, Element, Scalar};
 pub use error::{Error, Result};
 pub use graph::autograd::{Gradients, grad};

@@ -1,7 +1,7 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Memory, Ran, TimingMode};
+use crate::device::{Buffer, Device, Launch, Memory, Ran, Times};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Place, Plan, Request, schedule};
@@ -225,19 +225,20 @@ fn run(
     batch: &[Launch<'_>],
     memories: impl FnOnce() -> Vec<usize>,
 ) -> Result<()> {
-    let mode = device.timing();
     let recording = device.0.settings.recording.load(Relaxed);
-    let times = match mode {
-        TimingMode::Off => {
-            device.0.backend.launch(batch)?;
-            vec![]
-        }
-        _ => device.0.backend.launch_timed(batch, mode == TimingMode::Launches)?,
-    };
-    if recording || mode != TimingMode::Off {
-        let memories = if recording { memories() } else { vec![] };
-        device.ran().push(Ran { plan: plan.clone(), times, done: std::time::Instant::now(), memories });
+    let marks = device.marks(batch.len());
+    if !recording && marks.is_none() {
+        return device.0.backend.launch(batch);
     }
+    let times = match marks {
+        Some(marks) => Times { seconds: device.0.backend.launch_timed(batch, &marks)?, marks },
+        None => {
+            device.0.backend.launch(batch)?;
+            Times::default()
+        }
+    };
+    let memories = if recording { memories() } else { vec![] };
+    device.ran().push(Ran { plan: plan.clone(), times, done: std::time::Instant::now(), memories });
     Ok(())
 }
 

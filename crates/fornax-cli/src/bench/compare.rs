@@ -1,5 +1,5 @@
 //! Two runs of the benchmarks, case by case. A case is slower only if it is so by more than the threshold and by more
-//! than either run varied.
+//! than either run varied; one that worked and does not any more is a regression too.
 
 use super::report::Row;
 use crate::Failure;
@@ -12,7 +12,11 @@ pub enum Verdict {
     Same,
     Faster,
     Slower,
-    /// Only one of the runs measured it.
+    /// It worked before and fails now.
+    Broken,
+    /// It worked before, was to run now, and there is no such case.
+    Missing,
+    /// It did not work before.
     Unknown,
 }
 
@@ -60,10 +64,11 @@ fn row_of(row: &Value) -> Option<Row> {
     })
 }
 
-/// What became of every case that was run now.
-pub fn compare(before: &[Row], now: &[Row], threshold: f64) -> Vec<Change> {
+/// What became of every case that was run now, and of those that were `wanted` and are gone.
+pub fn compare(before: &[Row], now: &[Row], threshold: f64, wanted: impl Fn(&Row) -> bool) -> Vec<Change> {
+    let same = |a: &Row, b: &Row| a.case == b.case && a.device == b.device;
     let change = |row: &Row| {
-        let old = before.iter().find(|old| old.case == row.case && old.device == row.device);
+        let old = before.iter().find(|old| same(old, row));
         Change {
             case: row.case.clone(),
             device: row.device.clone(),
@@ -72,12 +77,22 @@ pub fn compare(before: &[Row], now: &[Row], threshold: f64) -> Vec<Change> {
             verdict: old.map_or(Verdict::Unknown, |old| verdict(old, row, threshold)),
         }
     };
-    now.iter().map(change).collect()
+    let gone = |old: &&Row| old.median_ms > 0.0 && wanted(old) && !now.iter().any(|row| same(old, row));
+    let missing = before.iter().filter(gone).map(|old| Change {
+        case: old.case.clone(),
+        device: old.device.clone(),
+        before: old.median_ms,
+        now: f64::NAN,
+        verdict: Verdict::Missing,
+    });
+    now.iter().map(change).chain(missing).collect()
 }
 
 fn verdict(old: &Row, new: &Row, threshold: f64) -> Verdict {
-    if !(old.median_ms > 0.0 && new.median_ms > 0.0) {
-        return Verdict::Unknown;
+    match (old.median_ms > 0.0, new.median_ms > 0.0) {
+        (false, _) => return Verdict::Unknown,
+        (true, false) => return Verdict::Broken,
+        (true, true) => {}
     }
     // A spread that is not known counts as none.
     let noise = old.spread_ms.max(new.spread_ms).max(0.0);
@@ -98,20 +113,28 @@ pub fn print(changes: &[Change], percent: f64) -> Result<(), Failure> {
     let count = |verdict| changes.iter().filter(|change| change.verdict == verdict).count();
     let (slower, faster) = (count(Verdict::Slower), count(Verdict::Faster));
     println!("{slower} slower, {faster} faster, {} as before", count(Verdict::Same));
-    match changes
-        .iter()
-        .filter(|change| change.verdict == Verdict::Slower)
-        .max_by(|a, b| (a.now / a.before).total_cmp(&(b.now / b.before)))
-    {
-        None => Ok(()),
-        Some(worst) => Err(Failure::Found(format!(
+    let mut found = vec![];
+    let slowest = changes.iter().filter(|change| change.verdict == Verdict::Slower);
+    if let Some(worst) = slowest.max_by(|a, b| (a.now / a.before).total_cmp(&(b.now / b.before))) {
+        found.push(format!(
             "{slower} of {} cases are more than {percent}% slower; the worst is {} on {}, {:.2} times",
             changes.len(),
             worst.case,
             worst.device,
             worst.now / worst.before
-        ))),
+        ));
     }
+    for (verdict, what) in [(Verdict::Broken, "fail now"), (Verdict::Missing, "are missing now")] {
+        let names: Vec<String> = changes
+            .iter()
+            .filter(|change| change.verdict == verdict)
+            .map(|change| format!("{} on {}", change.case, change.device))
+            .collect();
+        if !names.is_empty() {
+            found.push(format!("{} of the cases that worked {what}: {}", names.len(), names.join(", ")));
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Found(found.join("\n"))) }
 }
 
 fn line(change: &Change) -> String {
@@ -126,6 +149,8 @@ fn line(change: &Change) -> String {
         Verdict::Same | Verdict::Unknown => "",
         Verdict::Faster => "faster",
         Verdict::Slower => "SLOWER",
+        Verdict::Broken => "FAILS",
+        Verdict::Missing => "MISSING",
     };
     let line = format!(
         "{:34} {:8} {:>12} {:>12} {ratio:>8} {word}",
@@ -180,17 +205,31 @@ mod tests {
         assert_eq!(of(row(1.2, 0.01), row(1.0, 0.01)), Verdict::Faster);
         assert_eq!(of(row(1.0, f64::NAN), row(1.2, 0.01)), Verdict::Slower);
         assert_eq!(of(row(f64::NAN, 0.0), row(1.2, 0.01)), Verdict::Unknown);
-        assert_eq!(of(row(1.0, 0.0), row(f64::NAN, 0.0)), Verdict::Unknown);
+        assert_eq!(of(row(f64::NAN, 0.0), row(f64::NAN, 0.0)), Verdict::Unknown);
+        assert_eq!(of(row(1.0, 0.0), row(f64::NAN, 0.0)), Verdict::Broken);
     }
 
     #[test]
     fn cases_are_found_by_name_and_device() {
         let elsewhere = Row { device: "wgpu:0".into(), ..row(9.0, 0.0) };
-        let changes = compare(&[elsewhere, row(1.0, 0.0)], &[row(2.0, 0.0)], 0.1);
+        let changes = compare(&[elsewhere, row(1.0, 0.0)], &[row(2.0, 0.0)], 0.1, |_| false);
         assert_eq!((changes[0].before, changes[0].verdict), (1.0, Verdict::Slower));
         assert!(line(&changes[0]).ends_with("2.000 SLOWER"));
-        let changes = compare(&[], &[row(2.0, 0.0)], 0.1);
+        let changes = compare(&[], &[row(2.0, 0.0)], 0.1, |_| true);
         assert_eq!(changes[0].verdict, Verdict::Unknown);
         assert!(line(&changes[0]).ends_with('-'));
+    }
+
+    #[test]
+    fn a_case_that_fails_or_is_gone_is_a_regression_if_it_worked_and_was_wanted() {
+        let named = |case: &str, median_ms: f64| Row { case: case.into(), ..row(median_ms, 0.0) };
+        let before = [named("a", 1.0), named("b", 1.0), named("never", f64::NAN), named("other", 1.0)];
+        let now = [Row::failed("a", "cpu", "no room".into())];
+        let changes = compare(&before, &now, 0.1, |row| row.case != "other");
+        let verdicts: Vec<_> = changes.iter().map(|c| (c.case.as_str(), c.verdict)).collect();
+        assert_eq!(verdicts, [("a", Verdict::Broken), ("b", Verdict::Missing)]);
+        let Err(Failure::Found(said)) = print(&changes, 10.0) else { panic!("it is a failure") };
+        assert!(said.contains("fail now: a on cpu") && said.contains("missing now: b on cpu"), "{said}");
+        assert!(print(&compare(&before[2..3], &[], 0.1, |_| true), 10.0).is_ok());
     }
 }

@@ -24,7 +24,8 @@ pub struct Options {
     /// Run only cases whose name contains this
     #[arg(long, value_name = "SUBSTR", default_value = "")]
     filter: String,
-    /// Compare with the results that an earlier run wrote with --json; a regression exits with 1
+    /// Compare with the results that an earlier run wrote with --json; a regression, a case that fails or one that is
+    /// gone exits with 1
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
     /// How many per cent slower a case may be; it must be slower by more than both spreads, too
@@ -82,7 +83,10 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
     let failed = rows.iter().filter(|row| row.error.is_some()).count();
     match before {
         Some(before) => {
-            compare::print(&compare::compare(&before, &rows, options.threshold / 100.0), options.threshold)
+            let ran: Vec<String> = devices.iter().map(Device::name).collect();
+            let wanted = |row: &Row| row.case.contains(&options.filter) && ran.contains(&row.device);
+            let changes = compare::compare(&before, &rows, options.threshold / 100.0, wanted);
+            compare::print(&changes, options.threshold)
         }
         None if failed == rows.len() => Err(Failure::Found("no case could be timed".into())),
         None => Ok(()),

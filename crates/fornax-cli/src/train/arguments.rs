@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Trains a GPT-2; without arguments a tiny one, for a minute, on Fornax's own sources
+/// What is trained, on what and how.
 #[derive(clap::Args, Clone, Default)]
 pub struct TrainArguments {
     /// A text file, a folder of them, a .bin of 16-bit tokens, or a folder with train.bin and val.bin
@@ -69,13 +69,10 @@ pub struct TrainArguments {
     device: Option<String>,
     /// Go on with the run in --out from its newest checkpoint
     #[arg(long)]
-    resume: bool,
+    pub resume: bool,
     /// The run's folder [default: the next free number, runs/tiny-1]
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Print a JSON line a step and nothing else
-    #[arg(long)]
-    json: bool,
+    pub out: Option<PathBuf>,
 }
 
 /// What a run is; kept in its folder. The fields have the names of their arguments.
@@ -133,6 +130,17 @@ impl Settings {
             recompute: false,
             seed: 0,
         }
+    }
+
+    /// What is trained, in words.
+    pub fn model(&self) -> String {
+        self.init.as_ref().map_or(self.preset.clone(), |dir| dir.display().to_string())
+    }
+
+    /// What a step is, in words.
+    pub fn step(&self) -> String {
+        let (precision, sequences) = (&self.precision, self.batch * self.accumulate);
+        format!("{precision}, {sequences} x {} tokens a step", self.context)
     }
 
     pub fn dtype(&self) -> DType {
@@ -198,8 +206,8 @@ impl Complaints {
     }
 }
 
-/// Checks everything.
-pub fn check(given: &TrainArguments) -> Result<Checked, Failure> {
+/// Checks everything. With `json` the run prints a JSON line a step and nothing else.
+pub fn check(given: &TrainArguments, json: bool) -> Result<Checked, Failure> {
     let mut wrong = Complaints::default();
     let before = match (given.resume, &given.out) {
         (true, Some(out)) => wrong.take("--resume", Folder::settings(out)),
@@ -239,7 +247,7 @@ pub fn check(given: &TrainArguments) -> Result<Checked, Failure> {
     };
     match (config, tokenizer, device, folder) {
         (Some(config), Some(tokenizer), Some(device), Some(folder)) if wrong.0.is_empty() => {
-            let (resume, json) = (given.resume, given.json);
+            let resume = given.resume;
             Ok(Checked { settings, config, tokenizer, device, folder, resume, json })
         }
         _ => Err(wrong.failure()),

@@ -1,7 +1,7 @@
 //! How long a run is, and what the learning rate does meanwhile.
 
 use super::arguments::Settings;
-use super::run::Reached;
+use super::steps::Reached;
 use fornax::optim::{Constant, Cosine, Schedule, StepDecay, Warmup};
 
 /// With a limit in minutes the number of steps is an estimate, made anew after 20, 40, 80, ... steps; the learning rate

@@ -6,32 +6,25 @@ use super::curve;
 use super::data::Data;
 use super::folder::Log;
 use super::metrics::{Evaluation, Line, Step};
-use super::pace::Pace;
 use super::profile::Profile;
 use super::progress::{Progress, thousands};
-use super::trainer::Trainer;
+use super::steps::{Begun, Steps};
 use crate::Failure;
 use fornax::io::checkpoint::Checkpoints;
-use fornax::io::safetensors::Notes;
 use fornax::nn::Module;
 use fornax::{Device, Error, Pending, Result};
-use fornax_models::{Batches, Gpt2, Request, Sampling, generate};
-use serde::{Deserialize, Serialize};
+use fornax_models::{Batches, Request, Sampling, generate};
 use std::time::Instant;
 
 pub struct Run {
     checked: Checked,
     title: String,
-    trainer: Trainer,
-    batches: Batches,
+    steps: Steps,
     eval_batches: Batches,
-    pace: Pace,
     checkpoints: Checkpoints,
     log: Log,
     progress: Progress,
     profile: Profile,
-    /// Steps that are queued or done.
-    done: u64,
     /// The last step, its loss on the way from the device.
     queued: Option<(Step, Pending<f32>)>,
     began: Instant,
@@ -39,8 +32,6 @@ pub struct Run {
     before: f64,
     /// When the last loss came, or what interrupted the steps ended.
     last: Instant,
-    /// How many there are to train on.
-    tokens: u64,
 }
 
 /// Batches of an evaluation.
@@ -52,28 +43,17 @@ const SAMPLE_PROMPT: usize = 32;
 impl Run {
     /// Makes or finds the run's folder, and everything up to the first step.
     pub fn begin(checked: Checked, data: &Data) -> std::result::Result<Run, Failure> {
+        let Begun { steps, reached, broken } = Steps::begin(&checked, data)?;
         let Checked { settings, config, device, folder, resume, .. } = &checked;
-        fornax::manual_seed(settings.seed);
         let checkpoints = folder.checkpoints(settings.keep);
-        let mut model = match &settings.init {
-            Some(dir) if checkpoints.steps()?.is_empty() => Gpt2::load(dir, device)?,
-            _ => Gpt2::new(*config, device)?,
-        };
-        model.recompute = settings.recompute;
-        let batches = |tokens: &fornax_models::Tokens, seed| -> Result<Batches> {
-            let batches = Batches::new(tokens.clone(), settings.batch, settings.context, seed)?;
-            Ok(batches.checked(config.vocabulary))
-        };
-        let (mut batches, eval_batches) = (batches(&data.train, settings.seed)?, batches(&data.eval, 0)?);
-        let mut trainer = Trainer::new(model, settings, device)?;
+        let eval_batches = Batches::new(data.eval.clone(), settings.batch, settings.context, 0)?;
+        let eval_batches = eval_batches.checked(config.vocabulary);
         let mut progress = Progress::new(checked.json);
         let title = format!(
-            "{} ({} parameters) on {device}, {}, {} x {} tokens a step",
-            settings.init.as_ref().map_or(settings.preset.clone(), |dir| dir.display().to_string()),
-            thousands(trainer.model.parameter_count() as f64),
-            settings.precision,
-            settings.batch * settings.accumulate,
-            settings.context
+            "{} ({} parameters) on {device}, {}",
+            settings.model(),
+            thousands(steps.trainer.model.parameter_count() as f64),
+            settings.step()
         );
         progress.say(&format!("model  {title}"));
         let (train, eval) = (thousands(data.train.len() as f64), thousands(data.eval.len() as f64));
@@ -81,51 +61,31 @@ impl Run {
         progress.say(&format!("data   {}: {train} tokens ({name}), {eval} more for evaluation", data.name));
         progress.say(&format!("run    {}", folder.path.display()));
 
-        let mut pace = Pace::new(settings);
-        let mut reached =
-            Reached { position: 0, total: None, limit: None, seconds: 0.0, tokens: data.train.len() };
-        let mut done = 0;
         if *resume {
-            if let Some(restored) = checkpoints.load_newest(&mut trainer.training())? {
-                for path in &restored.broken {
-                    progress.say(&format!("       {} is not whole and is passed over", path.display()));
-                }
-                (done, reached) = (restored.step, Reached::read(&restored.notes)?);
-                if reached.tokens != data.train.len() {
-                    let (then, now) = (reached.tokens, data.train.len());
-                    return Err(Failure::Usage(format!(
-                        "--data: the run began with {then} tokens to train on, now there are {now}; \
-                         it goes on only with the same data"
-                    )));
-                }
+            for path in &broken {
+                progress.say(&format!("       {} is not whole and is passed over", path.display()));
             }
-            checkpoints.remove_after(done)?;
-            progress.say(&format!("       goes on after step {done}"));
+            checkpoints.remove_after(steps.done)?;
+            progress.say(&format!("       goes on after step {}", steps.done));
         }
         begin_folder(&checked)?;
-        let (log, lines) = folder.log(done)?;
+        let (log, lines) = folder.log(steps.done)?;
         lines.iter().for_each(|line| progress.history.add(line));
-        batches.set_position(reached.position);
-        pace.resume(done, &reached);
         progress.begin();
         let profile = Profile::new(device);
         let now = Instant::now();
         Ok(Run {
             title,
-            trainer,
-            batches,
+            steps,
             eval_batches,
-            pace,
             checkpoints,
             log,
             progress,
             profile,
-            done,
             queued: None,
             began: now,
             before: reached.seconds,
             last: now,
-            tokens: data.train.len(),
             checked,
         })
     }
@@ -139,27 +99,24 @@ impl Run {
     }
 
     pub fn is_over(&self) -> bool {
-        self.pace.over(self.done, self.elapsed())
+        self.steps.pace.over(self.steps.done, self.elapsed())
     }
 
     /// Queues a step, and reads the loss of the one before.
     pub fn step(&mut self) -> Result<()> {
         let device = self.device().clone();
-        let measured = !self.checked.json && self.pace.total.is_some_and(|total| self.done + 3 >= total);
+        let measured =
+            !self.checked.json && self.steps.pace.total.is_some_and(|total| self.steps.done + 3 >= total);
         self.profile.measure(measured);
         let before = device.stats();
-        let parts = (0..self.checked.settings.accumulate).map(|_| self.batches.next(&device));
-        let parts = parts.collect::<Result<Vec<_>>>()?;
-        let lr = self.pace.lr(self.done);
-        let mut loss = self.trainer.step(&parts, lr)?.item_later()?;
-        self.done += 1;
+        let (lr, mut loss) = self.steps.queue()?;
         let earlier = self.queued.take();
         if let Some(earlier) = earlier {
             self.read(earlier)?;
         }
         let counted = device.stats().since(&before);
         let line = Step {
-            step: self.done,
+            step: self.steps.done,
             lr,
             launches: counted.launches,
             submits: counted.submits,
@@ -194,9 +151,9 @@ impl Run {
         self.profile.took(seconds);
         self.log.write(&Line::Step(line.clone()))?;
         let (elapsed, typical) = (self.elapsed(), self.profile.typical());
-        self.pace.look(line.step, elapsed, typical);
-        let outlook = self.pace.outlook(line.step, elapsed, typical);
-        self.progress.step(&line, self.pace.total, outlook);
+        self.steps.pace.look(line.step, elapsed, typical);
+        let outlook = self.steps.pace.outlook(line.step, elapsed, typical);
+        self.progress.step(&line, self.steps.pace.total, outlook);
         Ok(())
     }
 
@@ -209,14 +166,14 @@ impl Run {
     }
 
     pub fn evaluation_is_due(&self) -> bool {
-        self.pace.due(self.done, self.checked.settings.eval_every, 10)
+        self.steps.pace.due(self.steps.done, self.checked.settings.eval_every, 10)
     }
 
     pub fn evaluate(&mut self) -> Result<()> {
         self.catch_up()?;
         let (device, start) = (self.device().clone(), Instant::now());
-        let eval_loss = self.trainer.evaluate(&mut self.eval_batches, EVAL_BATCHES, &device)?;
-        let line = Evaluation { step: self.done, eval_loss, ms: start.elapsed().as_secs_f64() * 1e3 };
+        let eval_loss = self.steps.trainer.evaluate(&mut self.eval_batches, EVAL_BATCHES, &device)?;
+        let line = Evaluation { step: self.steps.done, eval_loss, ms: start.elapsed().as_secs_f64() * 1e3 };
         self.log.write(&Line::Evaluation(line.clone()))?;
         self.progress.evaluation(&line);
         self.last = Instant::now();
@@ -224,19 +181,13 @@ impl Run {
     }
 
     pub fn checkpoint_is_due(&self) -> bool {
-        self.pace.due(self.done, self.checked.settings.checkpoint_every, 5)
+        self.steps.pace.due(self.steps.done, self.checked.settings.checkpoint_every, 5)
     }
 
     pub fn save_checkpoint(&mut self) -> Result<()> {
         self.catch_up()?;
-        let reached = Reached {
-            position: self.batches.position(),
-            total: self.pace.total,
-            limit: self.pace.seconds,
-            seconds: self.elapsed(),
-            tokens: self.tokens,
-        };
-        self.checkpoints.save(self.done, &mut self.trainer.training(), &reached.notes()?)?;
+        let reached = self.steps.reached(self.elapsed());
+        self.checkpoints.save(self.steps.done, &mut self.steps.trainer.training(), &reached.notes()?)?;
         self.checked.folder.write_curve(&curve::svg(&self.progress.history, &self.title))?;
         self.last = Instant::now();
         Ok(())
@@ -246,16 +197,16 @@ impl Run {
     pub fn finish(mut self) -> std::result::Result<(), Failure> {
         self.catch_up()?;
         self.profile.measure(false);
-        if self.progress.history.evaluations.last().is_none_or(|last| last.0 != self.done as f64) {
+        if self.progress.history.evaluations.last().is_none_or(|last| last.0 != self.steps.done as f64) {
             self.evaluate()?;
         }
-        if self.checkpoints.steps()?.last() != Some(&self.done) {
+        if self.checkpoints.steps()?.last() != Some(&self.steps.done) {
             self.save_checkpoint()?;
         }
         let folder = &self.checked.folder.path;
-        self.trainer.model.save(folder)?;
+        self.steps.trainer.model.save(folder)?;
         self.progress.end();
-        let (done, loss) = (self.done, self.progress.recent_loss());
+        let (done, loss) = (self.steps.done, self.progress.recent_loss());
         let eval_loss = self.progress.history.evaluations.last().map_or(f64::NAN, |last| last.1);
         let seconds = self.elapsed();
         self.progress.say(&format!(
@@ -279,40 +230,8 @@ impl Run {
         let prompt = tokenizer.decode(&self.eval_batches.tokens().read(0, known)?);
         let sampling = Sampling { temperature: 0.8, top_k: 40, ..Sampling::default() };
         let request = Request { tokens: SAMPLE, sampling, seed: settings.seed, stop: vec![] };
-        let (texts, _) = generate(&self.trainer.model, tokenizer, &[&prompt], &request, |_, _| Ok(()))?;
+        let (texts, _) = generate(&self.steps.trainer.model, tokenizer, &[&prompt], &request, |_, _| Ok(()))?;
         Ok(texts.into_iter().map(|text| prompt.clone() + &text.text).collect())
-    }
-}
-
-/// What a checkpoint notes of a run beside the weights.
-#[derive(Serialize, Deserialize)]
-pub struct Reached {
-    /// In the data.
-    position: u64,
-    /// Steps of the whole run, as far as that was known.
-    pub total: Option<u64>,
-    /// The seconds that the run was given.
-    pub limit: Option<f64>,
-    /// Those it has taken.
-    pub seconds: f64,
-    /// How many there are to train on.
-    tokens: u64,
-}
-
-const NOTE: &str = "fornax.train";
-
-impl Reached {
-    fn notes(&self) -> Result<Notes> {
-        let text = serde_json::to_string(self).map_err(|error| Error::Internal(error.to_string()))?;
-        Ok([(NOTE.to_string(), text)].into())
-    }
-
-    fn read(notes: &Notes) -> Result<Reached> {
-        let text = notes.get(NOTE).map_or("", |text| text);
-        serde_json::from_str(text).map_err(|error| Error::Format {
-            path: "the newest checkpoint".into(),
-            detail: format!("it was not written by fornax train: {error}"),
-        })
     }
 }
 

@@ -103,16 +103,15 @@ pub trait Backend: Send + Sync {
     fn clock(&self) -> Clock {
         Clock::Host
     }
-    /// Runs kernels in order, waits for them, and says when each began and ended, in seconds of a clock of the
-    /// device. With `each` off only the first beginning and the last end are measured, and given for all.
-    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
-        let mut times = Vec::with_capacity(batch.len());
-        for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
-            let begin = host_seconds();
-            self.launch(part)?;
+    /// Runs kernels in order, waits for them, and says when it had come how far: for each of `marks`, numbers of
+    /// launches that rise from zero to all of them, the time at which so many had ended, in seconds of a clock of the
+    /// device.
+    fn launch_timed(&self, batch: &[Launch<'_>], marks: &[usize]) -> Result<Vec<f64>> {
+        let mut times = vec![host_seconds()];
+        for part in marks.windows(2) {
+            self.launch(&batch[part[0]..part[1]])?;
             self.synchronize()?;
-            let end = host_seconds();
-            times.extend(part.iter().map(|_| (begin, end)));
+            times.push(host_seconds());
         }
         Ok(times)
     }
@@ -158,6 +157,8 @@ pub struct Counts {
     pub found: u64,
     /// Buffers made to read back through.
     pub staging: u64,
+    /// Timestamps that a GPU was asked to write.
+    pub timestamps: u64,
 }
 
 /// Whose clock says when launches run, and how closely.
@@ -166,12 +167,12 @@ pub struct Counts {
 pub enum Clock {
     /// The host's, around every launch: the CPU runs them itself.
     Host,
-    /// The GPU's, around every launch.
+    /// The GPU's, between launches.
     Timestamps,
-    /// The GPU's, with every launch in a pass of its own: passes are all that this adapter can time.
+    /// The GPU's, between passes, which is all that this adapter can time: a launch that is timed is a pass of its own.
     Passes,
-    /// The host's, around one submit a launch, because the adapter has no timestamps. Each time includes handing the
-    /// launch to the driver and hearing that it ended.
+    /// The host's, around submits, because the adapter has no timestamps: a launch that is timed is a submit of its own,
+    /// which the host waits for.
     Submits,
 }
 
@@ -180,8 +181,8 @@ impl fmt::Display for Clock {
         f.write_str(match self {
             Clock::Host => "the host's clock",
             Clock::Timestamps => "timestamps of the GPU",
-            Clock::Passes => "timestamps of the GPU, a pass for every launch",
-            Clock::Submits => "the host's clock around a submit for every launch, which each time includes: the adapter has no timestamps",
+            Clock::Passes => "timestamps of the GPU between passes",
+            Clock::Submits => "the host's clock around submits (the adapter has no timestamps)",
         })
     }
 }

@@ -8,6 +8,7 @@ mod compile;
 pub mod cpu;
 mod pool;
 mod stats;
+mod timing;
 #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
 pub mod wgpu;
 
@@ -17,6 +18,8 @@ pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
 pub(crate) use pool::{PoolEvent, Recorded};
 pub use stats::Stats;
+pub(crate) use timing::Times;
+pub use timing::{Sample, Timing, TimingMode};
 
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -29,39 +32,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// When a launch ran, by the clock of its device.
-#[derive(Clone, Debug)]
-pub struct Timing {
-    /// The kernel's label.
-    pub label: String,
-    /// The module path that caused it.
-    pub scope: String,
-    /// Whether it belongs to the gradients.
-    pub backward: bool,
-    /// What it had to do.
-    pub work: crate::kernel::Work,
-    /// Seconds of the device's clock; only differences mean something.
-    pub begin: f64,
-    /// Seconds of the device's clock.
-    pub end: f64,
-}
-
-/// What [`Device::set_timing`] measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimingMode {
-    /// Nothing.
-    Off,
-    /// Beginning and end of every plan.
-    Plans,
-    /// Beginning and end of every launch.
-    Launches,
-}
-
 /// A plan that ran while somebody measured or recorded.
 pub(crate) struct Ran {
     pub plan: Arc<Plan>,
-    /// Beginning and end of every launch; empty where nothing was timed.
-    pub times: Vec<(f64, f64)>,
+    /// When it had come how far.
+    pub times: Times,
     /// When the call that ran it returned.
     pub done: Instant,
     /// The memories of its inputs, outputs and slots, as [`Buffer::id`] names them; empty unless recording.
@@ -69,7 +44,8 @@ pub(crate) struct Ran {
 }
 
 pub(crate) struct Settings {
-    pub timing: Mutex<TimingMode>,
+    /// What is timed, and the number of launches since that was set.
+    pub timing: Mutex<(TimingMode, usize)>,
     pub fusion: AtomicBool,
     pub plan_reuse: AtomicBool,
     pub verify: AtomicBool,
@@ -178,7 +154,7 @@ impl Device {
             ran: Mutex::default(),
             peaks: Mutex::default(),
             settings: Settings {
-                timing: Mutex::new(TimingMode::Off),
+                timing: Mutex::new((TimingMode::Off, 0)),
                 fusion: true.into(),
                 plan_reuse: true.into(),
                 verify: false.into(),
@@ -211,6 +187,7 @@ impl Device {
             pipelines_compiled: driver.compiled - before.compiled,
             pipelines_found: driver.found - before.found,
             staging: driver.staging - before.staging,
+            timestamps: driver.timestamps - before.timestamps,
             pool: self.0.pool.stats(),
         }
     }
@@ -257,26 +234,40 @@ impl Device {
     /// Measures when launches run (off is the default); [`Device::take_timings`] gives what was measured.
     /// Measuring waits for every plan.
     pub fn set_timing(&self, mode: TimingMode) {
-        *self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = mode;
+        *self.timed() = (mode, 0);
     }
 
     /// What is measured now.
     pub(crate) fn timing(&self) -> TimingMode {
-        *self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.timed().0
+    }
+
+    /// Where the time of a plan of so many launches is to be read; nowhere if nothing is measured.
+    pub(crate) fn marks(&self, launches: usize) -> Option<Vec<usize>> {
+        let mut timed = self.timed();
+        let first = timed.1;
+        timed.1 += launches;
+        (timed.0 != TimingMode::Off && launches > 0).then(|| timed.0.marks(first, launches))
+    }
+
+    fn timed(&self) -> MutexGuard<'_, (TimingMode, usize)> {
+        self.0.settings.timing.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// What was measured since the last call, in the order of the launches.
     pub fn take_timings(&self) -> Vec<Timing> {
         let mut timings = vec![];
         for ran in std::mem::take(&mut *self.ran()) {
-            timings.extend(ran.plan.steps.iter().zip(ran.times).map(|(step, (begin, end))| Timing {
-                label: step.kernel.label.clone(),
-                scope: step.kernel.scope.path(),
-                backward: step.kernel.scope.is_backward(),
-                work: step.kernel.work,
-                begin,
-                end,
-            }));
+            for (launches, begin, end) in ran.times.parts() {
+                timings.extend(ran.plan.steps[launches].iter().map(|step| Timing {
+                    label: step.kernel.label.clone(),
+                    scope: step.kernel.scope.path(),
+                    backward: step.kernel.scope.is_backward(),
+                    work: step.kernel.work,
+                    begin,
+                    end,
+                }));
+            }
         }
         timings
     }

@@ -23,6 +23,8 @@ pub struct Stats {
     pub submits: u64,
     /// Buffers made for reading back; others are used again. Zero on the CPU.
     pub staging: u64,
+    /// Timestamps that a GPU was asked to write; zero where nobody times anything.
+    pub timestamps: u64,
     /// Memory.
     pub pool: PoolStats,
 }
@@ -40,6 +42,7 @@ impl Stats {
             pipelines_compiled: self.pipelines_compiled - before.pipelines_compiled,
             pipelines_found: self.pipelines_found - before.pipelines_found,
             staging: self.staging - before.staging,
+            timestamps: self.timestamps - before.timestamps,
             pool: PoolStats {
                 requests: pool.requests - old.requests,
                 requested_bytes: pool.requested_bytes - old.requested_bytes,

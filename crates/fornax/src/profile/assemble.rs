@@ -1,7 +1,8 @@
 //! From what was seen of calls to a [`Profile`]: launches on one clock, kernels by label, modules by path, phases.
 
 use super::advice::{self, Evidence};
-use super::observe::Observed;
+use super::observe::{Observed, middle};
+use super::sample::Sampled;
 use super::{
     Counts, KernelTime, LaunchTime, ModuleTime, PartTime, PhaseTime, Profile, Roof, SpanTime, Spread,
 };
@@ -17,7 +18,7 @@ use rustc_hash::FxHashMap;
 /// How many spans and launches a timeline keeps.
 const KEPT: usize = 20_000;
 
-/// One launch of the timed call.
+/// One launch of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Launched {
     /// Its kernel among the profile's.
@@ -63,22 +64,21 @@ pub(super) struct Source {
     pub only: bool,
 }
 
-/// `free` are calls that nobody timed, `timed` those in which every launch was.
+/// `free` are calls that nobody timed.
 pub(super) fn assemble(
     device: &Device,
     name: &str,
     roof: Option<Roof>,
     free: Option<&[Observed]>,
-    timed: &[Observed],
-    overhead: Option<Spread>,
+    sampled: Sampled,
 ) -> Profile {
+    let Sampled { shown, times, busy, overhead, cost } = sampled;
     let undisturbed = free.is_some();
-    let calls = free.unwrap_or(timed);
+    let calls = free.unwrap_or(std::slice::from_ref(&shown));
     let wall = Spread::of(&calls.iter().map(Observed::wall).collect::<Vec<_>>());
-    let typical = middle(calls, Observed::wall);
-    let shown = middle(timed, Observed::device_seconds);
-    let mut launches = launches(shown);
-    let kernels = kernels(&mut launches, timed, roof.as_ref());
+    let typical = &calls[middle(calls, Observed::wall)];
+    let mut launches = launches(&shown, &times);
+    let kernels = kernels(&mut launches, &times, roof.as_ref());
     let (modules, module_of) = modules(&launches);
     // Timing submits in another way, unless the host runs the kernels itself.
     let counts = Counts::of(typical, undisturbed || device.clock() == crate::device::Clock::Host);
@@ -90,48 +90,43 @@ pub(super) fn assemble(
         roof,
         wall,
         undisturbed,
-        busy: busy(&launches),
+        busy,
+        remainder: busy - launches.iter().map(Launched::seconds).sum::<f64>(),
         overhead,
+        timing: cost,
         phases: phases(typical),
         counts,
         kernels,
         modules,
-        memory: memory::memory_use(shown),
-        timeline: timeline(shown, &launches, &module_of),
+        memory: memory::memory_use(&shown),
+        timeline: timeline(&shown, &launches, &module_of),
         advice: vec![],
     };
     profile.advice = advice::advise(&Evidence { profile: &profile, launches: &launches });
     profile
 }
 
-/// The call in the middle by some measure; there is at least one.
-fn middle(calls: &[Observed], measure: impl Fn(&Observed) -> f64) -> &Observed {
-    let mut order: Vec<&Observed> = calls.iter().collect();
-    order.sort_by(|a, b| measure(a).total_cmp(&measure(b)));
-    order[order.len() / 2]
-}
-
-/// All launches on the host's clock. Their `kernel` is still to be found.
-fn launches(seen: &Observed) -> Vec<Launched> {
-    // The device's clock is laid over the host's as late as possible, so that every plan ends before the host knew.
-    let late = seen.ran.iter().filter_map(|ran| {
-        let end = ran.times.iter().map(|t| t.1).reduce(f64::max)?;
-        Some(ran.done.saturating_duration_since(seen.start).as_secs_f64() - end)
-    });
-    let offset = late.reduce(f64::min).unwrap_or(0.0);
+/// All launches on the host's clock, each as long as its median. Their `kernel` is still to be found.
+fn launches(seen: &Observed, times: &[Vec<(f64, f64)>]) -> Vec<Launched> {
     let mut all: Vec<Launched> = vec![];
+    // The device's clock is laid over the host's as late as possible, so that every plan ends before the host knew.
+    let mut offset = f64::INFINITY;
+    let mut until = f64::NEG_INFINITY;
     for (number, ran) in seen.ran.iter().enumerate() {
-        let first = all.len();
-        for ((step, &(begin, end)), sources) in ran.plan.steps.iter().zip(&ran.times).zip(sources(&ran.plan))
-        {
+        let (first, begun) = (all.len(), ran.times.whole().map_or(0.0, |whole| whole.0));
+        for (step, sources) in ran.plan.steps.iter().zip(sources(&ran.plan)) {
+            let (after, seconds) = typical(&times[all.len()]);
+            // Neighbours may have been timed in different calls; they ran one after the other all the same.
+            let begin = until.max(begun + after);
+            until = begin + seconds;
             let kernel = &step.kernel;
             all.push(Launched {
                 kernel: 0,
                 label: kernel.label.clone(),
                 scope: kernel.scope,
                 plan: number,
-                begin: begin + offset,
-                end: end + offset,
+                begin,
+                end: until,
                 work: kernel.work,
                 arithmetic: Arithmetic::of(kernel),
                 form: form(&kernel.body),
@@ -139,8 +134,21 @@ fn launches(seen: &Observed) -> Vec<Launched> {
                 sources: sources.into_iter().map(|s| Source { launch: first + s.launch, ..s }).collect(),
             });
         }
+        if all.len() > first {
+            offset = offset.min(ran.done.saturating_duration_since(seen.start).as_secs_f64() - until);
+        }
+    }
+    for launch in &mut all {
+        (launch.begin, launch.end) = (launch.begin + offset, launch.end + offset);
     }
     all
+}
+
+/// The measurement of a launch with the median time.
+fn typical(times: &[(f64, f64)]) -> (f64, f64) {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(|a, b| a.1.total_cmp(&b.1));
+    sorted.get(sorted.len() / 2).copied().unwrap_or((0.0, 0.0))
 }
 
 fn form(body: &Body) -> Form {
@@ -172,20 +180,8 @@ fn sources(plan: &Plan) -> Vec<Vec<Source>> {
     plan.steps.iter().map(|step| step.read_nodes.iter().filter_map(of).collect()).collect()
 }
 
-/// Seconds in which at least one launch ran.
-fn busy(launches: &[Launched]) -> f64 {
-    let mut times: Vec<(f64, f64)> = launches.iter().map(|l| (l.begin, l.end)).collect();
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut until) = (0.0, f64::NEG_INFINITY);
-    for (begin, end) in times {
-        sum += (end - begin.max(until)).max(0.0);
-        until = until.max(end);
-    }
-    sum
-}
-
 /// Launches by label, the slowest first; tells every launch its kernel.
-fn kernels(launches: &mut [Launched], timed: &[Observed], roof: Option<&Roof>) -> Vec<KernelTime> {
+fn kernels(launches: &mut [Launched], times: &[Vec<(f64, f64)>], roof: Option<&Roof>) -> Vec<KernelTime> {
     let mut index: FxHashMap<String, usize> = FxHashMap::default();
     let mut rows: Vec<(KernelTime, f64)> = vec![];
     for launch in launches.iter_mut() {
@@ -205,10 +201,10 @@ fn kernels(launches: &mut [Launched], timed: &[Observed], roof: Option<&Roof>) -
             row.bound = Some(bound);
         }
     }
-    for (label, totals) in totals(timed) {
-        if let (Some(&i), true) = (index.get(label), totals.len() > 1) {
+    for ((row, _), totals) in rows.iter_mut().zip(totals(launches, times)) {
+        if totals.len() > 1 {
             let spread = Spread::of(&totals);
-            rows[i].0.spread = Some((spread.low, spread.high));
+            row.spread = Some((spread.low.min(row.seconds), spread.high.max(row.seconds)));
         }
     }
     for (row, least) in &mut rows {
@@ -243,19 +239,15 @@ fn empty(label: &str, arithmetic: Arithmetic) -> KernelTime {
     }
 }
 
-/// Seconds of every label in each timed call.
-fn totals(timed: &[Observed]) -> FxHashMap<&str, Vec<f64>> {
-    let mut all: FxHashMap<&str, Vec<f64>> = FxHashMap::default();
-    for (call, seen) in timed.iter().enumerate() {
-        for ran in &seen.ran {
-            for (step, (begin, end)) in ran.plan.steps.iter().zip(&ran.times) {
-                let row = all.entry(&step.kernel.label).or_default();
-                row.resize(call + 1, 0.0);
-                row[call] += (end - begin).max(0.0);
-            }
-        }
+/// Seconds of every kernel, for each time that all its launches were timed.
+fn totals(launches: &[Launched], times: &[Vec<(f64, f64)>]) -> Vec<Vec<f64>> {
+    let mut all: Vec<Vec<f64>> = vec![];
+    for (launch, times) in launches.iter().zip(times) {
+        all.resize_with(all.len().max(launch.kernel + 1), Vec::new);
+        let row = &mut all[launch.kernel];
+        row.resize(times.len(), 0.0);
+        row.iter_mut().zip(times).for_each(|(sum, (_, seconds))| *sum += seconds);
     }
-    all.values_mut().for_each(|row| row.resize(timed.len(), 0.0));
     all
 }
 

@@ -4,7 +4,7 @@ use super::Profile;
 use crate::error::{Error, Result};
 
 /// Names the schema; the number goes up when the meaning of a field changes.
-pub(super) const FORMAT: &str = "fornax-profile 1";
+pub(super) const FORMAT: &str = "fornax-profile 2";
 
 impl Profile {
     /// The profile as JSON: an object with the fields of [`Profile`], times in seconds, enums as words in snake_case,

@@ -2,8 +2,8 @@
 //! first. On top of everything else; nothing below knows it, but for the marks of `span`.
 //!
 //! [`profile`] looks at one call, [`profile_with`] at several: some that nobody times, for the wall's clock and the
-//! host's phases, then some in which every launch is timed. `observe` watches a call, `assemble` and `memory` make a
-//! [`Profile`] of what was seen, `advice` ranks what could be saved, and a profile becomes a text, a page, a trace or JSON.
+//! host's phases, then some in which launches are timed, a few in each. `observe` watches a call, `sample` chooses the
+//! launches, `assemble` and `memory` make a [`Profile`] of what was seen, `advice` ranks what could be saved, and a profile becomes a text, a page, a trace or JSON.
 //! [`count`] times nothing: its numbers are the same in every run, so tests can assert them.
 
 mod advice;
@@ -16,6 +16,7 @@ mod json;
 mod memory;
 mod observe;
 mod roof;
+mod sample;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -41,7 +42,7 @@ pub struct Options {
     pub name: String,
     /// Calls before anything is measured: plans are built, kernels compiled, memory settles.
     pub warm_up: usize,
-    /// Calls that are measured in each way; at least one.
+    /// Calls that are measured without timing launches, and how often every launch is timed; at least one.
     pub runs: usize,
     /// What kernels are judged by; `None` for the device's peaks, which are measured if they were not yet.
     pub roof: Option<Roof>,
@@ -84,11 +85,15 @@ pub struct Profile {
     /// Whether `wall`, `phases` and `counts` are of calls whose launches nobody timed. Timing waits for every plan,
     /// so a call that is timed takes longer.
     pub undisturbed: bool,
-    /// Seconds in which at least one kernel ran, in the timed call.
+    /// Seconds of the device from the beginning to the end of every evaluation, while no launch was timed.
     pub busy: f64,
-    /// By how much timing every launch changed the device's time, against calls in which only plans were timed: 0.01 is
-    /// one per cent.
+    /// What of that the launches are not: gaps between them. Less than nothing if they run side by side when nobody times
+    /// them.
+    pub remainder: f64,
+    /// By how much timing launches changed `busy`, as measured call by call: 0.01 is one per cent.
     pub overhead: Option<Spread>,
+    /// What timing launches costs, and how it was spread over calls.
+    pub timing: TimingCost,
     /// What the calling thread did. Together they are the wall's time of one call.
     pub phases: Vec<PhaseTime>,
     /// What happened how often.
@@ -99,10 +104,22 @@ pub struct Profile {
     pub modules: Vec<ModuleTime>,
     /// Memory of the device.
     pub memory: MemoryUse,
-    /// What ran when, in the timed call.
+    /// What ran when.
     pub timeline: Timeline,
     /// What could be saved, the most first. Together no more than was measured.
     pub advice: Vec<Advice>,
+}
+
+/// What timing launches costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TimingCost {
+    /// Seconds that a timestamp between two launches costs, measured on small launches. It is taken off the times of the
+    /// launches beside it.
+    pub timestamp: f64,
+    /// The most of them in a call.
+    pub timestamps: u64,
+    /// In how many calls all launches were timed.
+    pub calls: u64,
 }
 
 /// A phase of the calling thread.
@@ -125,9 +142,9 @@ pub struct KernelTime {
     pub label: String,
     /// Launches.
     pub count: u64,
-    /// Of all launches together.
+    /// Of all launches together; each counts with its median.
     pub seconds: f64,
-    /// The least and the most of several timed calls.
+    /// The least and the most of several times that all of them were timed.
     pub spread: Option<(f64, f64)>,
     /// Bytes that had to be read.
     pub bytes_read: u64,
@@ -170,11 +187,11 @@ pub struct PartTime {
     pub seconds: f64,
 }
 
-/// What ran when. Seconds since the timed call began, on the host's clock; a GPU's clock is laid over it so that no
-/// plan ends after the host heard of it.
+/// What ran when. Seconds since a call began in which plans were timed, on the host's clock; a GPU's clock is laid over it
+/// so that no plan ends after the host heard of it. Launches lie where they were in the calls that timed them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// How long the timed call took.
+    /// How long the call took.
     pub length: f64,
     /// Phases of the calling thread; inner ones have a larger depth.
     pub spans: Vec<SpanTime>,
@@ -212,7 +229,8 @@ pub struct LaunchTime {
     pub end: f64,
 }
 
-/// Profiles one call: every launch is timed. The call should have run before, unless building plans and compiling
+/// Profiles one call, in which every launch is timed: what that costs is told, but was not measured on this call, and where
+/// launches are small it is much. The call should have run before, unless building plans and compiling
 /// kernels is what is to be seen. Kernels are judged by the device's peaks if those were measured before
 /// ([`Device::peaks`]).
 ///
@@ -228,12 +246,13 @@ pub struct LaunchTime {
 /// ```
 pub fn profile(device: &Device, f: impl FnOnce() -> Result<()>) -> Result<Profile> {
     let roof = device.remembered_peaks().map(|peaks| Roof::from(&peaks));
-    let seen = observe(device, TimingMode::Launches, f)?;
-    Ok(assemble::assemble(device, "call", roof, None, std::slice::from_ref(&seen), None))
+    Ok(assemble::assemble(device, "call", roof, None, sample::one_call(device, f)?))
 }
 
-/// Profiles a call that is made many times, such as a training step: first to warm up, then untimed, then with every
-/// launch timed, which also tells what timing changes.
+/// Profiles a call that is made many times, such as a training step: first to warm up, then untimed, then with some of the
+/// launches timed in each call until all were, so that timing slows no call down by more than about one and a half per
+/// cent; what it did is measured and told. Calls should be alike: if they launch different things each time, one is made in
+/// which every launch is timed, as in [`profile`].
 ///
 /// ```
 /// # use fornax::*;
@@ -267,17 +286,11 @@ pub fn profile_with(
     let runs = options.runs.max(1);
     let free: Vec<Observed> =
         (0..runs).map(|_| observe(device, TimingMode::Off, &mut f)).collect::<Result<_>>()?;
-    let (mut each, mut changes) = (vec![], vec![]);
-    for _ in 0..runs {
-        let whole = observe(device, TimingMode::Plans, &mut f)?.device_seconds();
-        let timed = observe(device, TimingMode::Launches, &mut f)?;
-        if whole > 0.0 {
-            changes.push(timed.device_seconds() / whole - 1.0);
-        }
-        each.push(timed);
-    }
-    let overhead = (!changes.is_empty()).then(|| Spread::of(&changes));
-    Ok(assemble::assemble(device, &options.name, Some(roof), Some(&free), &each, overhead))
+    let sampled = match sample::calls(device, runs, &mut f)? {
+        Some(sampled) => sampled,
+        None => sample::one_call(device, f)?,
+    };
+    Ok(assemble::assemble(device, &options.name, Some(roof), Some(&free), sampled))
 }
 
 impl Spread {

@@ -3,6 +3,7 @@
 use crate::device::{Device, Ran, Recorded, Stats, TimingMode};
 use crate::error::{Error, Result};
 use crate::span::{self, Span};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use std::time::Instant;
 
@@ -23,15 +24,35 @@ impl Observed {
         self.end.duration_since(self.start).as_secs_f64()
     }
 
-    /// From the first beginning to the last end of every plan, all together.
+    /// From the beginning to the end of every plan, all together.
     pub fn device_seconds(&self) -> f64 {
-        let of = |ran: &Ran| {
-            let begin = ran.times.iter().map(|t| t.0).fold(f64::INFINITY, f64::min);
-            let end = ran.times.iter().map(|t| t.1).fold(f64::NEG_INFINITY, f64::max);
-            (end - begin).max(0.0)
-        };
-        self.ran.iter().map(of).sum()
+        self.ran.iter().filter_map(|ran| ran.times.whole()).map(|(begin, end)| (end - begin).max(0.0)).sum()
     }
+
+    /// How many launches there were.
+    pub fn launches(&self) -> usize {
+        self.ran.iter().map(|ran| ran.plan.steps.len()).sum()
+    }
+
+    /// Whether it launched the same as another call.
+    pub fn launches_as(&self, other: &Observed) -> bool {
+        let same = |(a, b): (&Ran, &Ran)| {
+            Arc::ptr_eq(&a.plan, &b.plan) || a.plan.labels().iter().eq(b.plan.labels().iter())
+        };
+        self.ran.len() == other.ran.len() && self.ran.iter().zip(&other.ran).all(same)
+    }
+
+    /// Times at which the clock was read between launches.
+    pub fn inner_marks(&self) -> usize {
+        self.ran.iter().map(|ran| ran.times.inner()).sum()
+    }
+}
+
+/// Which call is in the middle by some measure; there is at least one.
+pub(super) fn middle(calls: &[Observed], measure: impl Fn(&Observed) -> f64) -> usize {
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by(|&a, &b| measure(&calls[a]).total_cmp(&measure(&calls[b])));
+    order[order.len() / 2]
 }
 
 /// Puts the device back as it was, whatever happens to the call.

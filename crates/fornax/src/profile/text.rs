@@ -1,7 +1,7 @@
 //! A profile for the terminal.
 
 use super::amounts::{bandwidth, bytes, or_dash, percent, plural, range, rate, seconds};
-use super::{ModuleTime, PartTime, Profile};
+use super::{ModuleTime, PartTime, Profile, TimingCost};
 use std::fmt::{self, Write};
 
 /// Rows of each table that `Display` shows.
@@ -35,17 +35,14 @@ impl Profile {
         };
         writeln!(out, "{} on {}, launches timed by {}\n", self.name, self.device, self.clock)?;
         writeln!(out, "wall       {} ({how})", seconds(wall.median))?;
-        let signed = |v: f64| format!("{}{}", if v >= 0.0 { "+" } else { "" }, percent(v));
-        let changed = or_dash(self.overhead, |o| match o.calls {
-            1 => signed(o.median),
-            _ => format!("{} ({} .. {})", signed(o.median), signed(o.low), signed(o.high)),
-        });
-        let share = percent(self.busy / wall.median);
         writeln!(
             out,
-            "kernels    {} ({share} of the wall); timing them changed that by {changed}",
-            seconds(self.busy)
+            "kernels    {} ({} of the wall), {} of it between launches",
+            seconds(self.busy),
+            percent(self.busy / wall.median),
+            seconds(self.remainder)
         )?;
+        writeln!(out, "timing     {}", self.timing_text())?;
         let phases: Vec<String> =
             self.phases.iter().map(|p| format!("{} {}", p.phase.name(), seconds(p.seconds))).collect();
         writeln!(out, "host       {}", phases.join(", "))?;
@@ -87,6 +84,28 @@ impl Profile {
         }
     }
 
+    /// What timing the launches cost, and what was done to keep it small.
+    fn timing_text(&self) -> String {
+        let TimingCost { timestamp, timestamps, calls } = self.timing;
+        let signed = |v: f64| format!("{}{}", if v >= 0.0 { "+" } else { "" }, percent(v));
+        let stamps = format!("{} of {}", plural(timestamps, "timestamp"), seconds(timestamp));
+        match self.overhead {
+            Some(o) => format!(
+                "all launches in {}, at most {stamps} in each: they changed the kernels' time by {} ({} .. {} in {})",
+                plural(calls, "call"),
+                signed(o.median),
+                signed(o.low),
+                signed(o.high),
+                plural(o.calls as u64, "call"),
+            ),
+            None => format!(
+                "all launches in {}: {stamps}, about {}, which is taken off",
+                plural(calls, "call"),
+                seconds(timestamp * timestamps as f64)
+            ),
+        }
+    }
+
     fn advice_text(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "\nwhat could be saved")?;
         if self.advice.is_empty() {
@@ -102,7 +121,6 @@ impl Profile {
     }
 
     fn kernels_text(&self, out: &mut String, rows: usize) -> fmt::Result {
-        let sum: f64 = self.kernels.iter().map(|k| k.seconds).sum();
         writeln!(
             out,
             "\n{:52} {:>5} {:>9} {:>6} {:>9} {:>19} {:>10} {:>13} {:>8} {:>7}",
@@ -116,7 +134,7 @@ impl Profile {
                 cut(&k.label, 52),
                 k.count,
                 seconds(k.seconds),
-                percent(k.seconds / sum),
+                percent(k.seconds / self.busy),
                 seconds(k.seconds / k.count as f64),
                 spread,
                 or_dash(k.bandwidth, bandwidth),
@@ -125,7 +143,9 @@ impl Profile {
                 or_dash(k.of_roof, |r| format!("{:.0}", r * 100.0)),
             )?;
         }
-        more(out, self.kernels.len(), rows)
+        more(out, self.kernels.len(), rows)?;
+        let (what, share) = ("(between launches)", percent(self.remainder / self.busy));
+        writeln!(out, "{what:52} {:>5} {:>9} {share:>6}", "", seconds(self.remainder))
     }
 
     fn modules_text(&self, out: &mut String, rows: usize) -> fmt::Result {
@@ -134,7 +154,6 @@ impl Profile {
             "\n{:32} {:>8} {:>10} {:>8} {:>10} {:>6}",
             "module", "forward", "", "backward", "", "%"
         )?;
-        let sum: f64 = self.kernels.iter().map(|k| k.seconds).sum();
         let shown: Vec<&ModuleTime> = self.modules.iter().filter(|m| m.depth < 2).collect();
         for m in shown.iter().take(rows * 2) {
             let part = |p: &PartTime| match p.launches {
@@ -155,7 +174,7 @@ impl Profile {
                 forward_time,
                 backward,
                 backward_time,
-                percent((m.forward.seconds + m.backward.seconds) / sum),
+                percent((m.forward.seconds + m.backward.seconds) / self.busy),
             )?;
         }
         more(out, shown.len(), rows * 2)

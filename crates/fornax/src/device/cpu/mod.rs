@@ -206,18 +206,15 @@ impl Backend for Cpu {
     }
 
     /// The threads are woken once, as without measuring.
-    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
-        let timed = |launch: &Launch<'_>| -> Result<(f64, f64)> {
-            let begin = host_seconds();
-            run(launch)?;
-            Ok((begin, host_seconds()))
-        };
-        if each {
-            return awake(batch, || batch.iter().map(timed).collect());
-        }
-        let begin = host_seconds();
-        self.launch(batch)?;
-        Ok(vec![(begin, host_seconds()); batch.len()])
+    fn launch_timed(&self, batch: &[Launch<'_>], marks: &[usize]) -> Result<Vec<f64>> {
+        awake(batch, || {
+            let mut times = vec![host_seconds()];
+            for part in marks.windows(2) {
+                batch[part[0]..part[1]].iter().try_for_each(run)?;
+                times.push(host_seconds());
+            }
+            Ok(times)
+        })
     }
 
     fn synchronize(&self) -> Result<()> {

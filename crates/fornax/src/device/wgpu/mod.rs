@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use read::Reader;
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 /// Waits for a future that the GPU's driver or a poll completes.
@@ -57,11 +57,15 @@ pub struct Wgpu {
     submits: AtomicU64,
     compiled: AtomicU64,
     found: AtomicU64,
+    /// Those that the GPU was asked to write.
+    timestamps: AtomicU64,
     /// Compiled pipelines between runs.
     kept: kept::Kept,
     tuner: tune::Tuner,
     /// How launches are timed.
     clock: Clock,
+    /// The first time that the GPU wrote.
+    first_tick: OnceLock<u64>,
 }
 
 impl Wgpu {
@@ -121,10 +125,12 @@ impl Wgpu {
             submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
+            timestamps: AtomicU64::new(0),
             tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
             adapter: identity,
             kept: kept::Kept::open(&device, &adapter.get_info()),
             clock: adapter::clock(features),
+            first_tick: OnceLock::new(),
             device,
             queue,
         })
@@ -227,8 +233,8 @@ impl Backend for Wgpu {
         self.clock
     }
 
-    fn launch_timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
-        self.timed(batch, each)
+    fn launch_timed(&self, batch: &[Launch<'_>], marks: &[usize]) -> Result<Vec<f64>> {
+        self.timed(batch, marks)
     }
 
     fn alternatives(&self, kernel: &Kernel, keep: bool) -> Result<Vec<Way>> {
@@ -246,6 +252,7 @@ impl Backend for Wgpu {
             compiled: count(&self.compiled),
             found: count(&self.found),
             staging: count(&self.reader.fresh),
+            timestamps: count(&self.timestamps),
         }
     }
 

@@ -10,6 +10,7 @@ use crate::span::{self, Phase};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Launches that a long batch begins with.
 const FIRST: usize = 32;
@@ -25,32 +26,32 @@ fn pieces(launches: usize, one: bool) -> Vec<Range<usize>> {
     std::iter::once(0..first).chain((0..count).map(|i| bound(i)..bound(i + 1))).collect()
 }
 
-/// Where the GPU writes the time.
-pub(super) struct Stamps {
-    queries: wgpu::QuerySet,
+/// The most timestamps of a query set; what needs more has several.
+const QUERIES: usize = wgpu::QUERY_SET_MAX_QUERIES as usize;
+
+/// Where the GPU writes the time, a timestamp for every mark.
+pub(super) struct Stamps<'a> {
+    /// How many launches have ended at each timestamp, from none to all.
+    marks: &'a [usize],
+    sets: Vec<wgpu::QuerySet>,
     ticks: GpuMemory,
-    count: u32,
-    around: Around,
+    /// Whether only the ends of passes can be timed, so that one must end at every mark.
+    passes: bool,
 }
 
-/// What two timestamps stand around.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Around {
-    /// All launches, which are one pass.
-    Batch,
-    /// Every launch of the one pass.
-    Launches,
-    /// Every launch as a pass of its own.
-    Passes,
-}
+impl Stamps<'_> {
+    /// The set in which a mark's timestamp is, and its place there.
+    fn query(&self, mark: usize) -> (&wgpu::QuerySet, u32) {
+        (&self.sets[mark / QUERIES], (mark % QUERIES) as u32)
+    }
 
-impl Stamps {
-    /// Makes a pass write the time at its beginning and end.
-    fn writes(&self, first: u32) -> wgpu::ComputePassTimestampWrites<'_> {
+    /// Makes the pass up to a mark write the time at its end; the first also at its beginning.
+    fn writes(&self, mark: usize) -> wgpu::ComputePassTimestampWrites<'_> {
+        let (query_set, end) = self.query(mark);
         wgpu::ComputePassTimestampWrites {
-            query_set: &self.queries,
-            beginning_of_pass_write_index: Some(first),
-            end_of_pass_write_index: Some(first + 1),
+            query_set,
+            beginning_of_pass_write_index: (mark == 1).then_some(0),
+            end_of_pass_write_index: Some(end),
         }
     }
 }
@@ -78,7 +79,7 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 
 impl Wgpu {
     /// Encodes and submits a batch. With stamps, lets the GPU write the time there.
-    pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps>) -> Result<()> {
+    pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps<'_>>) -> Result<()> {
         self.reader.check()?;
         let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
         for launch in batch {
@@ -117,40 +118,35 @@ impl Wgpu {
         variants: &[Arc<Variant>],
         range: Range<usize>,
         args: Option<&Arguments>,
-        stamps: Option<&Stamps>,
+        stamps: Option<&Stamps<'_>>,
     ) -> Result<wgpu::CommandBuffer> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        let around = stamps.map(|s| s.around);
-        let pass_of = |i: usize| match around {
-            Some(Around::Passes) => i..i + 1,
-            _ => range.clone(),
-        };
-        let mut next = range.start;
-        while next < range.end {
-            let part = pass_of(next);
-            next = part.end;
-            let timestamp_writes = match around {
-                Some(Around::Batch) => stamps.map(|s| s.writes(0)),
-                Some(Around::Passes) => stamps.map(|s| s.writes(2 * part.start as u32)),
-                Some(Around::Launches) | None => None,
-            };
+        let (passes, inside) = (stamps.filter(|s| s.passes), stamps.filter(|s| !s.passes));
+        let ends = passes.map_or(std::slice::from_ref(&range.end), |s| &s.marks[1..]);
+        let mut first = range.start;
+        for (i, &end) in ends.iter().enumerate() {
+            let timestamp_writes = passes.map(|s| s.writes(i + 1));
             let mut pass =
                 encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
             let mut already = Already::default();
-            for i in part {
-                let stamped = stamps.filter(|s| s.around == Around::Launches);
-                if let Some(stamps) = stamped {
-                    pass.write_timestamp(&stamps.queries, 2 * i as u32);
+            let mut marks = inside.map_or(&[][..], |s| s.marks).iter().enumerate().peekable();
+            for launch in first..=end {
+                if let Some((stamps, (mark, _))) = inside.zip(marks.next_if(|(_, ended)| **ended == launch)) {
+                    let (set, index) = stamps.query(mark);
+                    pass.write_timestamp(set, index);
                 }
-                let args = args.map(|a| (&*a.memory, a.offsets[i]));
-                self.dispatch(&mut pass, &mut already, &batch[i], &variants[i], args)?;
-                if let Some(stamps) = stamped {
-                    pass.write_timestamp(&stamps.queries, 2 * i as u32 + 1);
+                if launch < end {
+                    let args = args.map(|a| (&*a.memory, a.offsets[launch]));
+                    self.dispatch(&mut pass, &mut already, &batch[launch], &variants[launch], args)?;
                 }
             }
+            first = end;
         }
         if let Some(stamps) = stamps {
-            encoder.resolve_query_set(&stamps.queries, 0..stamps.count, &stamps.ticks.buffer, 0);
+            for (i, set) in stamps.sets.iter().enumerate() {
+                let count = (stamps.marks.len() - i * QUERIES).min(QUERIES) as u32;
+                encoder.resolve_query_set(set, 0..count, &stamps.ticks.buffer, (i * QUERIES * 8) as u64);
+            }
         }
         // Most of the work on commands is done here.
         let _phase = span::enter(Phase::Submit);
@@ -189,60 +185,49 @@ impl Wgpu {
         Ok(())
     }
 
-    /// Runs a batch by the host's clock, for adapters without timestamps: one submit a launch, and a wait for each.
-    fn timed_by_submits(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
+    /// Runs a batch by the host's clock, for adapters without timestamps: a submit between every two marks, and a wait
+    /// for each.
+    fn timed_by_submits(&self, batch: &[Launch<'_>], marks: &[usize]) -> Result<Vec<f64>> {
         self.drain()?;
-        let mut times = Vec::with_capacity(batch.len());
-        for part in batch.chunks(if each { 1 } else { batch.len().max(1) }) {
-            let begin = host_seconds();
-            self.encode(part, None)?;
+        let mut times = vec![host_seconds()];
+        for part in marks.windows(2) {
+            self.encode(&batch[part[0]..part[1]], None)?;
             self.drain()?;
-            let end = host_seconds();
-            times.extend(part.iter().map(|_| (begin, end)));
+            times.push(host_seconds());
         }
         Ok(times)
     }
 
-    /// Runs a batch between timestamps and waits for them; seconds of the GPU's clock where it has one.
-    pub(super) fn timed(&self, batch: &[Launch<'_>], each: bool) -> Result<Vec<(f64, f64)>> {
-        // The most queries of a set; longer batches go in pieces.
-        const QUERIES: usize = 2048;
-        let around = match (self.clock, each) {
-            (Clock::Host | Clock::Submits, _) => return self.timed_by_submits(batch, each),
-            (_, false) => Around::Batch,
-            (Clock::Timestamps, true) => Around::Launches,
-            (Clock::Passes, true) => Around::Passes,
-        };
-        let mut times = vec![];
-        for part in batch.chunks(if each { QUERIES } else { batch.len().max(1) }) {
-            let count = if each { 2 * part.len() as u32 } else { 2 };
-            let queries = self.device.create_query_set(&wgpu::QuerySetDescriptor {
-                label: None,
-                ty: wgpu::QueryType::Timestamp,
-                count,
-            });
-            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("timestamps"),
-                size: (count as u64 * 8).next_multiple_of(16),
-                usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-                mapped_at_creation: false,
-            });
-            let stamps = Stamps { queries, ticks: GpuMemory { buffer, id: 0 }, count, around };
-            self.encode(part, Some(&stamps))?;
-            let mut bytes = vec![0u8; count as usize * 8];
-            self.read(&stamps.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
-            let period = self.queue.get_timestamp_period() as f64 * 1e-9;
-            let tick = |i: usize| {
-                let mut eight = [0u8; 8];
-                eight.copy_from_slice(&bytes[i * 8..i * 8 + 8]);
-                u64::from_le_bytes(eight) as f64 * period
-            };
-            times.extend((0..part.len()).map(|i| match each {
-                true => (tick(2 * i), tick(2 * i + 1)),
-                false => (tick(0), tick(1)),
-            }));
+    /// Runs a batch with a timestamp at every mark and waits for them; seconds of the GPU's clock where it has one.
+    pub(super) fn timed(&self, batch: &[Launch<'_>], marks: &[usize]) -> Result<Vec<f64>> {
+        if matches!(self.clock, Clock::Host | Clock::Submits) {
+            return self.timed_by_submits(batch, marks);
         }
-        Ok(times)
+        let set = |marks: &[usize]| {
+            let (label, ty, count) = (None, wgpu::QueryType::Timestamp, marks.len() as u32);
+            self.device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count })
+        };
+        let mut bytes = vec![0u8; marks.len() * 8];
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("timestamps"),
+            size: (bytes.len() as u64).next_multiple_of(16),
+            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let stamps = Stamps {
+            marks,
+            sets: marks.chunks(QUERIES).map(set).collect(),
+            ticks: GpuMemory { buffer, id: 0 },
+            passes: self.clock == Clock::Passes,
+        };
+        self.timestamps.fetch_add(marks.len() as u64, Ordering::Relaxed);
+        self.encode(batch, Some(&stamps))?;
+        self.read(&stamps.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
+        let period = self.queue.get_timestamp_period() as f64 * 1e-9;
+        // Counted from the first: an f64 does not hold the nanoseconds of decades.
+        let ticks = bytes.chunks_exact(8).map(|eight| eight.iter().rev().fold(0, |t, &b| t << 8 | b as u64));
+        let since = |ticks: u64| ticks.wrapping_sub(*self.first_tick.get_or_init(|| ticks)) as i64;
+        Ok(ticks.map(|ticks| since(ticks) as f64 * period).collect())
     }
 
     /// Writes the arguments of all launches into one uniform buffer.
@@ -264,7 +249,7 @@ impl Wgpu {
                     usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
                     mapped_at_creation: false,
                 });
-                let id = self.next_memory.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
                 kept.insert(Arc::new(GpuMemory { buffer, id })).clone()
             }
         };

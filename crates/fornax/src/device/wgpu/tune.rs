@@ -240,8 +240,8 @@ impl Wgpu {
             (0..times).map(|_| launch()).collect()
         };
         let seconds = |of: usize, times: usize| -> Result<f64> {
-            let spans = self.timed(&batch(of, times), false)?;
-            Ok(spans.first().map_or(f64::INFINITY, |(begin, end)| end - begin) / times as f64)
+            let ends = self.timed(&batch(of, times), &[0, times])?;
+            Ok((ends[1] - ends[0]) / times as f64)
         };
         let mut right: Option<Vec<Vec<f32>>> = None;
         let mut measured: Vec<Measured> = vec![];

@@ -6,7 +6,9 @@ use crate::device::Clock;
 use crate::kernel::Work;
 use crate::profile::assemble::{Form, Source};
 use crate::profile::roof::tests::ROOF;
-use crate::profile::{Arithmetic, Counts, KernelTime, MemoryUse, Phase, PhaseTime, Spread, Timeline};
+use crate::profile::{
+    Arithmetic, Counts, KernelTime, MemoryUse, Phase, PhaseTime, Spread, Timeline, TimingCost,
+};
 
 /// A launch of some seconds that moves some bytes; half of them are written.
 fn launch(label: &str, seconds: f64, bytes: u64, ops: u64) -> Launched {
@@ -65,7 +67,9 @@ fn profile(launches: &mut [Launched], wall: f64, phases: &[(Phase, f64, u64, u64
         wall: Spread { median: wall, low: wall, high: wall, calls: 1 },
         undisturbed: true,
         busy: at,
+        remainder: 0.0,
         overhead: None,
+        timing: TimingCost::default(),
         phases: phases
             .iter()
             .map(|&(phase, seconds, count, bytes)| PhaseTime { phase, seconds, count, bytes })

@@ -2,10 +2,9 @@
 
 const profile = JSON.parse(byId("data").textContent);
 const seconds = Math.max(profile.wall.median, profile.busy);
-const kernelSeconds = profile.kernels.reduce((sum, k) => sum + k.seconds, 0);
 const CLOCKS = {
-  host: "the host's clock", timestamps: "timestamps of the GPU", passes: "timestamps of the GPU, a pass for every launch",
-  submits: "the host's clock around a submit for every launch, which each time includes: the adapter has no timestamps",
+  host: "the host's clock", timestamps: "timestamps of the GPU", passes: "timestamps of the GPU between passes",
+  submits: "the host's clock around submits (the adapter has no timestamps)",
 };
 const NAMES = { lookup: "plan lookup", read_back: "read-back" };
 
@@ -40,15 +39,17 @@ function table(id, columns, rows, { sorted = null, kept = () => true, row: decor
 }
 
 function figures() {
-  const { wall, counts, memory, overhead } = profile;
+  const { wall, counts, memory, overhead, timing } = profile;
   const spread = profile.undisturbed ? `${range(wall.low, wall.high)}, ${plural(wall.calls, "call")}` : "while every launch was timed";
   byId("name").textContent = profile.name;
   const signed = (v) => (v >= 0 ? "+" : "") + percent(v);
-  const changed = !overhead ? "-" : signed(overhead.median) + (overhead.calls > 1 ? ` (${signed(overhead.low)} .. ${signed(overhead.high)})` : "");
-  byId("where").textContent = `on ${profile.device}, launches timed by ${CLOCKS[profile.clock]}; timing them changed the device's time by ${changed}`;
+  const stamps = `${plural(timing.timestamps, "timestamp")} of ${time(timing.timestamp)}`;
+  const cost = !overhead ? `${stamps}, about ${time(timing.timestamps * timing.timestamp)}, which is taken off`
+    : `at most ${stamps} in each changed the kernels' time by ${signed(overhead.median)} (${signed(overhead.low)} .. ${signed(overhead.high)})`;
+  byId("where").textContent = `on ${profile.device}, launches timed by ${CLOCKS[profile.clock]}, all of them in ${plural(timing.calls, "call")}: ${cost}`;
   const tiles = [
     ["Wall", time(wall.median), spread],
-    ["Kernels", time(profile.busy), `${percent(profile.busy / wall.median)} of the wall`],
+    ["Kernels", time(profile.busy), `${percent(profile.busy / wall.median)} of the wall; ${time(profile.remainder)} between launches`],
     ["Launches", counts.launches, `${plural(counts.evaluations, "evaluation")}, ${counts.submits === null ? "- submits" : plural(counts.submits, "submit")}`],
     ["Plans built", counts.plans_built, `${counts.plans_reused} reused, ${plural(counts.kernels_compiled, "kernel")} compiled`],
     ["Peak memory", size(memory.peak), `${size(memory.before)} before the call`],
@@ -98,7 +99,7 @@ function kernelTable() {
     ["kernel", (k) => k.label, (k) => k.label],
     ["count", (k) => k.count, (k) => String(k.count)],
     ["total", (k) => k.seconds, (k) => time(k.seconds)],
-    ["share", (k) => k.seconds, (k) => percent(k.seconds / kernelSeconds)],
+    ["share", (k) => k.seconds, (k) => percent(k.seconds / profile.busy)],
     ["mean", (k) => k.seconds / k.count, (k) => time(k.seconds / k.count)],
     ["spread", (k) => (k.spread ? k.spread[1] - k.spread[0] : null), (k) => (k.spread ? range(...k.spread) : "-")],
     ["bytes/s", (k) => k.bandwidth, (k) => bandwidth(k.bandwidth)],
@@ -127,7 +128,7 @@ function moduleTable() {
     ["launches backward", (m) => m.backward.launches, (m) => String(m.backward.launches)],
     ["backward", (m) => m.backward.seconds, (m) => part(m.backward)],
     ["both", both, (m) => time(both(m))],
-    ["share", both, (m) => percent(both(m) / kernelSeconds)],
+    ["share", both, (m) => percent(both(m) / profile.busy)],
   ];
   const render = table("modules", columns, profile.modules, { kept: (m) => m.depth <= Number(levels.value) });
   levels.addEventListener("change", render);
@@ -155,7 +156,7 @@ aliveTable();
 byId("roof-note").textContent = profile.roof
   ? `A point a kernel, its area the time of all its launches, under the peaks measured on this device; a launch takes ${time(profile.roof.launch)}. Dashed: the slower of copying and reading. Kernels without operations, which only copy, have no place here.`
   : "The device's peaks were not measured, so there are no ceilings.";
-byId("timeline-note").textContent = "The timed call. Drag over a stretch to zoom into it, double-click for the whole; Ctrl and the wheel, or + and - when focused, zoom too."
+byId("timeline-note").textContent = "One call; launches lie where they were in the calls that timed them. Drag over a stretch to zoom into it, double-click for the whole; Ctrl and the wheel, or + and - when focused, zoom too."
   + (profile.timeline.cut ? " Only the first 20000 launches and phases are shown." : "");
 const timeline = new Timeline(profile);
 lanes(timeline);
