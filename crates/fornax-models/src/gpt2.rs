@@ -158,8 +158,7 @@ impl Conv1d {
     pub fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let (weight, bias) = (self.weight.tensor(), self.bias.tensor());
         // All positions are rows of one product; a batched product would sum the weight's gradient over the batch.
-        let y = x.reshape(&[-1, weight.shape()[0] as isize])?.matmul(&weight)?;
-        let y = y.add(&bias.to_dtype(y.dtype())?)?;
+        let y = x.reshape(&[-1, weight.shape()[0] as isize])?.matmul_add(&weight, &bias)?;
         y.reshape(&[x.shape()[0] as isize, x.shape()[1] as isize, -1])
     }
 }

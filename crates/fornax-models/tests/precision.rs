@@ -73,31 +73,91 @@ fn strays(losses: &[Vec<f64>], from: &[Vec<f64>]) -> (f64, Vec<f64>) {
     (all.concat().into_iter().fold(0.0, f64::max), all.iter().map(mean).collect())
 }
 
+/// What the file says of PyTorch, [run][step].
+fn torch(file: &BTreeMap<String, Tensor>, name: &str) -> Result<Vec<Vec<f64>>> {
+    let values = &file[name];
+    let flat = values.to_dtype(DType::F32)?.to_vec::<f32>()?;
+    let last = *values.shape().last().unwrap_or(&1);
+    Ok(flat.chunks(last).map(|run| run.iter().map(|&value| value as f64).collect()).collect())
+}
+
+fn fixture(device: &Device) -> Result<BTreeMap<String, Tensor>> {
+    safetensors::load(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/amp.safetensors"), device)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The gradients of the first weights on a batch, in the order of names.
+fn gradients(
+    file: &BTreeMap<String, Tensor>,
+    (set, step): (usize, usize),
+    dtype: DType,
+    device: &Device,
+) -> Result<Vec<Vec<f32>>> {
+    let &[_, _, batch, time] = file["ids"].shape() else { panic!("four axes") };
+    let model = Gpt2::new(Gpt2Config::new(61, time, 3, 48, 4), device)?;
+    let first = file.iter().filter_map(|(name, t)| Some((name.strip_prefix("param.")?.into(), t.clone())));
+    safetensors::set_parameters(&model, first.collect())?;
+    let cut = |name: &str| {
+        file[name].narrow(0, set, 1)?.narrow(1, step, 1)?.reshape(&[batch as isize, time as isize])
+    };
+    let (ids, targets) = (cut("ids")?, cut("targets")?);
+    let loss = autocast(dtype, || model.loss(&ids, &targets))?;
+    let all = loss.backward_with(GradScaler::new(device)?.current())?;
+    let mut named = model.named_parameters();
+    named.sort_by(|(a, _), (b, _)| a.cmp(b));
+    named.iter().map(|(_, p)| all.get(&p.tensor()).expect("a gradient").to_vec::<f32>()).collect()
+}
+
+/// How far gradients stray at given weights is no luck: every sum over thousands of roundings is there.
+#[test]
+fn gradients_of_mixed_precision_are_as_close_to_f32_as_pytorchs() -> Result<()> {
+    let device = on::device();
+    let file = fixture(&device)?;
+    let (sets, compared) = if on::name() == "cpu" { (file["ids"].shape()[0], 4) } else { (1, 1) };
+    for (name, dtype) in [("bf16", DType::BF16), ("f16", DType::F16)] {
+        let mut ours = vec![];
+        for at in (0..sets).flat_map(|set| (0..compared).map(move |step| (set, step))) {
+            let wide = gradients(&file, at, DType::F32, &device)?;
+            for (wide, narrow) in wide.iter().zip(gradients(&file, at, dtype, &device)?) {
+                let square = |x: f64| x * x;
+                let size: f64 = wide.iter().map(|&a| square(a as f64)).sum();
+                let distance: f64 = wide.iter().zip(&narrow).map(|(a, b)| square((a - b) as f64)).sum();
+                ours.push((distance / size).sqrt());
+            }
+        }
+        let (ours, theirs) = (mean(&ours), mean(&torch(&file, &format!("errors.{name}"))?[0]));
+        println!("{name}: gradients stray {ours:.2e} on average, PyTorch's {theirs:.2e}");
+        // One batch of a slow device says less than the mean of all.
+        let room = if sets == 1 { 1.1 } else { 1.0 };
+        assert!(ours <= room * theirs, "{name}: gradients stray {ours:e}, PyTorch's {theirs:e}");
+        assert!(ours > 0.0, "{name} is f32");
+    }
+    Ok(())
+}
+
 #[test]
 fn mixed_precision_follows_f32_as_closely_as_pytorch_does() -> Result<()> {
     let device = on::device();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/amp.safetensors");
-    let file = safetensors::load(path, &device)?;
-    let torch = |name: &str| -> Result<Vec<Vec<f64>>> {
-        let losses = &file[&format!("losses.{name}")];
-        let flat = losses.to_dtype(DType::F32)?.to_vec::<f32>()?;
-        Ok(flat.chunks(losses.shape()[1]).map(|set| set.iter().map(|&loss| loss as f64).collect()).collect())
-    };
+    let file = fixture(&device)?;
     // A software GPU is slow.
     let sets = if on::name() == "cpu" { file["ids"].shape()[0] } else { 1 };
     let plain = train(&file, sets, DType::F32, 1, &device)?;
-    let (most, _) = strays(&plain, &torch("f32")?);
+    let (most, _) = strays(&plain, &torch(&file, "losses.f32")?);
     println!("f32: {most:.1e} from PyTorch's");
     assert!(most < 5e-5, "f32 strays {most:e} from PyTorch's f32");
     for (name, dtype, parts) in [("bf16", DType::BF16, 1), ("f16", DType::F16, 1), ("f16", DType::F16, 2)] {
-        let (theirs_most, theirs) = strays(&torch(name)?, &torch("f32")?);
+        let losses = torch(&file, &format!("losses.{name}"))?;
+        let (theirs_most, theirs) = strays(&losses, &torch(&file, "losses.f32")?);
         let (most, ours) = strays(&train(&file, sets, dtype, parts, &device)?, &plain);
         let short = |means: &[f64]| means.iter().map(|m| format!("{m:.1e}")).collect::<Vec<_>>().join(" ");
         println!("{name} in {parts}: {most:.1e} at most, means {}", short(&ours));
         println!("    PyTorch: {theirs_most:.1e} at most, means {}", short(&theirs));
         // Rounding is luck: PyTorch's own means differ by a factor of four from set to set. On average no set of ours
         // strays further than its worst one does.
-        let mean = ours.iter().sum::<f64>() / ours.len() as f64;
+        let mean = mean(&ours);
         let worst = theirs.iter().copied().fold(0.0, f64::max);
         assert!(mean <= worst, "{name} in {parts}: {mean:e} on average, PyTorch to {worst:e}");
         assert!(most <= 1.25 * theirs_most, "{name} in {parts}: {most:e} at most, PyTorch {theirs_most:e}");

@@ -2,10 +2,10 @@
 
 mod on;
 
-use fornax::nn::Parameter;
-use fornax::optim::{AdamW, Optimizer};
+use fornax::nn::{Linear, Module, Parameter};
+use fornax::optim::{AdamW, GradScaler, Optimizer, clip_grad_norm};
 use fornax::schedule::Plan;
-use fornax::{AttentionOptions, DType, Device, Result, Tensor, realize};
+use fornax::{AttentionOptions, DType, Device, Result, Tensor, autocast, realize};
 
 fn device() -> Device {
     on::fresh()
@@ -141,5 +141,50 @@ fn dropout_needs_no_stored_mask() -> Result<()> {
     let grads = y.backward_with(&randn(&[64, 64], &device))?;
     y.eval()?;
     assert_kernels("dropout backward", &[grads.get(&x).unwrap()], 1);
+    Ok(())
+}
+
+/// Launches of a step of two layers with biases, once the plan is made.
+fn mlp_step(dtype: DType, scaled: bool, rows: usize, device: &Device) -> Result<u64> {
+    let layers = [Linear::new(24, 32, device)?, Linear::new(32, 24, device)?];
+    let named: Vec<(String, Parameter)> = layers
+        .iter()
+        .enumerate()
+        .flat_map(|(i, layer)| {
+            layer.named_parameters().into_iter().map(move |(n, p)| (format!("{i}.{n}"), p))
+        })
+        .collect();
+    let parameters: Vec<Parameter> = named.iter().map(|(_, p)| p.clone()).collect();
+    let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, named)?;
+    let mut scaler = if scaled { Some(GradScaler::new(device)?) } else { None };
+    let x = randn(&[rows, 24], device);
+    for _ in 0..3 {
+        device.reset_stats();
+        let loss = autocast(dtype, || layers[1].forward(&layers[0].forward(&x)?.gelu()?)?.sqr()?.mean_all())?;
+        match &mut scaler {
+            Some(scaler) => {
+                let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+                let (gradients, _) = clip_grad_norm(&gradients, &parameters, 1.0)?;
+                scaler.step(&mut optimizer, &gradients, &overflow, &[&loss])?;
+            }
+            None => optimizer.step(&clip_grad_norm(&loss.backward()?, &parameters, 1.0)?.0)?,
+        }
+    }
+    Ok(device.stats().launches)
+}
+
+#[test]
+fn mixed_precision_costs_a_few_launches_however_many_parameters() -> Result<()> {
+    let device = device();
+    let wide = mlp_step(DType::F32, false, 512, &device)?;
+    // All weights are cast in one launch, the data in another; biases and gradients need none.
+    let narrow = mlp_step(DType::BF16, false, 512, &device)?;
+    assert!(narrow <= wide + 2, "bf16 takes {narrow} launches, f32 {wide}");
+    // With few rows the products convert the weights themselves.
+    let few = mlp_step(DType::BF16, false, 64, &device)?;
+    assert!(few <= wide + 1, "bf16 of few rows takes {few} launches, f32 {wide}");
+    // The numbers of the next step, and the verdict of all parameters and its consequences.
+    let scaled = mlp_step(DType::F16, true, 512, &device)?;
+    assert!(scaled <= narrow + 6, "f16 with a scaler takes {scaled} launches, bf16 {narrow}");
     Ok(())
 }

@@ -243,6 +243,14 @@ fn scattered_into_zeros(part: &Tensor) -> Option<(usize, Tensor, Tensor)> {
     (base.op == Op::Literal(0)).then(|| (*axis, src[1].clone(), src[2].clone()))
 }
 
+/// Whether a tensor is a leaf, or a leaf seen in another order.
+fn is_parameter(tensor: &Tensor) -> bool {
+    match history(tensor) {
+        None => true,
+        Some(expr) => matches!(expr.op, Op::Reshape | Op::Permute(_)) && is_parameter(&expr.src[0]),
+    }
+}
+
 /// One entry for each source; `None` where no gradient goes.
 type Parts = SmallVec<[Option<Tensor>; 3]>;
 
@@ -269,6 +277,8 @@ fn sources(y: &Tensor, expr: &Expr, g: &Tensor) -> Result<Parts> {
             need(1).then(|| raw::select(&src[0], g, &zero())),
             need(2).then(|| raw::select(&src[0], &zero(), g)),
         ],
+        // The gradient of a parameter is kept as it was summed; others are read again, in fewer bytes.
+        Op::Cast if is_parameter(&src[0]) => only(raw::cast_product(g, src[0].dtype())),
         Op::Cast => only(raw::cast(g, src[0].dtype())),
 
         // Views: every element of g goes back to where its element came from.
@@ -309,10 +319,13 @@ fn sources(y: &Tensor, expr: &Expr, g: &Tensor) -> Result<Parts> {
         // dx_i = sum of g_j for j >= i
         Op::Cumsum(axis) => only(raw::flip(&raw::cumsum(&raw::flip(g, *axis), *axis), *axis)),
         // da = g b^T, db = a^T g
-        Op::MatMul => smallvec![
-            need(0).then(|| raw::matmul(g, &raw::transpose(&src[1]))),
-            need(1).then(|| raw::matmul(&raw::transpose(&src[0]), g)),
-        ],
+        Op::MatMul => {
+            let g = &raw::cast(g, src[0].dtype());
+            smallvec![
+                need(0).then(|| raw::matmul(g, &raw::transpose(&src[1]))),
+                need(1).then(|| raw::matmul(&raw::transpose(&src[0]), g)),
+            ]
+        }
         Op::Gather(axis) => smallvec![Some(ungather(&src[0], *axis, &src[1], g)), None],
         // dbase = g, dvalue = g at the index
         Op::ScatterAdd(axis) => {

@@ -185,7 +185,8 @@ pub enum Op {
         /// Largest first.
         descending: bool,
     },
-    /// `[B.., M, K] x [B.., K, N] -> [B.., M, N]`; batch axes are equal (expanded). f16/bf16 accumulate in f32.
+    /// `[B.., M, K] x [B.., K, N] -> [B.., M, N]`; batch axes are equal (expanded). f16/bf16 accumulate in f32; the
+    /// result has the operands' dtype, or is handed on in f32 as it was summed.
     MatMul,
     /// `out[c] = src[c with c[axis] = index[c]]`; sources: source, index (I64). Off the axis the source's
     /// sizes equal the index's. An index outside the axis is an error at evaluation.

@@ -38,10 +38,10 @@ impl Linear {
         }
         // All leading axes are rows of one product; a batched product would sum the weight's gradient over the batch.
         let rows = x.reshape(&[(x.numel() / inputs.max(1)) as isize, inputs as isize])?;
-        let mut y = rows.matmul(&weight.t()?)?;
-        if let Some(bias) = &self.bias {
-            y = y.add(&bias.tensor().to_dtype(y.dtype())?)?;
-        }
+        let y = match &self.bias {
+            Some(bias) => rows.matmul_add(&weight.t()?, &bias.tensor())?,
+            None => rows.matmul(&weight.t()?)?,
+        };
         let mut shape: Vec<isize> = x.shape().iter().map(|&n| n as isize).collect();
         shape[x.rank() - 1] = outputs as isize;
         y.reshape(&shape)

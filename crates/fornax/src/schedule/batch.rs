@@ -2,8 +2,8 @@
 //! parameters becomes one kernel with a hundred segments that works in place.
 
 use super::lower::Lowered;
-use crate::graph::{Graph, NodeId};
-use crate::kernel::{Body, Inst, Loop, Source};
+use crate::graph::{Graph, NodeId, Op};
+use crate::kernel::{Body, Inst, Instr, Loop, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An output that takes over the memory of an input.
@@ -145,10 +145,19 @@ fn point_by_point(body: &Loop, write: usize, read: usize) -> bool {
 }
 
 /// Joins independent kernels with equal programs into launches with several segments, and puts everything in
-/// order. Joined are kernels whose results all leave the plan (parameter updates), and reductions of what
-/// those read (gradient norms): joining others would keep temporaries alive.
-pub(super) fn batch(mut kernels: Vec<Lowered>, outputs: &[NodeId], donated: &[Donation]) -> Vec<Lowered> {
-    let outputs: FxHashSet<NodeId> = outputs.iter().copied().collect();
+/// order. Joined are kernels whose results all leave the plan (parameter updates), reductions of what those read
+/// (gradient norms), and casts of inputs (weights under autocast, which the backward pass reads again): joining
+/// others would keep temporaries alive.
+pub(super) fn batch(graph: &Graph, mut kernels: Vec<Lowered>, donated: &[Donation]) -> Vec<Lowered> {
+    let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
+    let casts_input = |k: &Lowered, body: &Loop| {
+        k.reads.len() == 1
+            && graph.node(k.reads[0]).op == Op::Input
+            && matches!(
+                body.program[..],
+                [Instr { inst: Inst::Load(_), .. }, Instr { inst: Inst::Cast(_), .. }]
+            )
+    };
     let is_update = |k: &Lowered| k.writes.iter().all(|w| outputs.contains(w));
     let read_by_updates: FxHashSet<NodeId> =
         kernels.iter().filter(|k| is_update(k)).flat_map(|k| k.reads.iter().copied()).collect();
@@ -159,7 +168,8 @@ pub(super) fn batch(mut kernels: Vec<Lowered>, outputs: &[NodeId], donated: &[Do
         let reduces = body.reduced.contains(&true)
             && k.kernel.work.bytes_written * 16 < k.kernel.work.bytes_read
             && k.reads.iter().all(|r| read_by_updates.contains(r));
-        if body.segments.len() == 1 && (is_update(k) && !body.reduced.contains(&true) || reduces) {
+        let updates = is_update(k) && !body.reduced.contains(&true);
+        if body.segments.len() == 1 && (updates || reduces || casts_input(k, body)) {
             let key = program_key(k, body);
             let bucket = buckets.entry(key.clone()).or_default();
             if bucket.is_empty() {

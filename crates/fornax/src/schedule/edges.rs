@@ -6,6 +6,9 @@ use crate::graph::{Graph, Node, NodeId, Op};
 use crate::view::View;
 use smallvec::SmallVec;
 
+/// With so many rows a tile of a product or two still cover all of them, so every weight is read once or twice.
+const FEW_USES: usize = 256;
+
 /// What a node is to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -78,7 +81,10 @@ impl Edges {
                 let mut sources: SmallVec<[Edge; 3]> =
                     node.src.iter().map(|s| seen[s.index()].clone()).collect();
                 if class == Class::MatMul {
-                    sources.iter_mut().for_each(|edge| edges.fold_cast(graph, edge));
+                    // An element of the left operand is used for every column, one of the right for every row.
+                    for (edge, times) in sources.iter_mut().zip(node.shape.iter().rev()) {
+                        edges.fold_cast(graph, edge, *times);
+                    }
                 }
                 let scalars_only = class == Class::Element
                     && node.numel() == 1
@@ -134,9 +140,11 @@ impl Edges {
 }
 
 impl Edges {
-    /// A matrix product converts operands itself: a cast of data in memory (weights under autocast) is read as it is.
-    fn fold_cast(&self, graph: &Graph, edge: &mut Edge) {
-        if graph.node(edge.base).op != Op::Cast {
+    /// A matrix product that uses each element of an operand few times converts it itself: a cast of data in memory (weights
+    /// under autocast) is read as it is. Others would convert every element again and again, from wider memory: for
+    /// them all casts of weights are one launch (see `batch`).
+    fn fold_cast(&self, graph: &Graph, edge: &mut Edge, times: usize) {
+        if times > FEW_USES || graph.node(edge.base).op != Op::Cast {
             return;
         }
         let below = &self.src[edge.base.index()][0];

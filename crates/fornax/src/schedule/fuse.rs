@@ -180,13 +180,12 @@ impl<'a> Fuser<'a> {
         }
     }
 
-    /// Reductions over one space that read the same memory share a kernel.
+    /// Reductions over one space that read the same memory share a kernel, and so do numbers made of one.
     fn siblings(&mut self) {
         let mut readers: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
         for (at, group) in self.groups.iter().enumerate() {
-            let Some(group) = group.as_ref().filter(|g| g.kind == Kind::Loop && g.space.has_reduced()) else {
-                continue;
-            };
+            let fits = |g: &&Group| g.kind == Kind::Loop && (g.space.has_reduced() || g.space.numel() == 1);
+            let Some(group) = group.as_ref().filter(fits) else { continue };
             for edge in group.nodes.iter().flat_map(|n| &self.edges.src[n.index()]) {
                 let outside = self.of[edge.base.index()] != at;
                 let large = self.graph.node(edge.base).numel() * 2 > group.space.numel();

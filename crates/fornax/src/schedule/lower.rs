@@ -311,12 +311,12 @@ impl Lowering<'_> {
             self.group.nodes.iter().copied().find(|n| self.graph.node(*n).op == Op::MatMul).unwrap_or(id);
         let node = self.graph.node(id);
         let src = &self.edges.src[id.index()];
-        let mut matrix = |edge: &Edge| Matrix {
-            read: self.ports.read(edge.base),
-            dtype: node.dtype,
-            view: edge.view.clone(),
+        let mut matrix = |side: usize| Matrix {
+            read: self.ports.read(src[side].base),
+            dtype: self.graph.node(node.src[side]).dtype,
+            view: src[side].view.clone(),
         };
-        let (left, right) = (matrix(&src[0]), matrix(&src[1]));
+        let (left, right) = (matrix(0), matrix(1));
         let rank = node.shape.len();
         let view = View::contiguous(&node.shape);
         self.product = Some(id);

@@ -44,7 +44,7 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     }
     let inputs: Vec<Option<NodeId>> = request.inputs.iter().map(|i| map[i.index()]).collect();
     let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
-    let kernels = if request.fusion { batch::batch(kernels, &graph.outputs, &donated) } else { kernels };
+    let kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
     memory::place(graph, kernels, &inputs, &scalars, &donated)
 }

@@ -1,7 +1,7 @@
 //! Recomputation inside a plan: values that are cheaper to compute again than to store are cloned into the groups
 //! that use them. A backward pass computes `x - mean` again from `x` instead of loading it.
 
-use super::edges::{Class, Edges};
+use super::edges::{Class, Edge, Edges};
 use super::fuse::{Group, Kind, edge_fits, role_of};
 use crate::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashSet;
@@ -52,14 +52,24 @@ impl Roots {
 /// than the value itself, so its store, its load and its memory are spared.
 pub(super) fn recompute(graph: &Graph, edges: &Edges, roots: &Roots, groups: &mut [Group]) {
     let mut home = vec![usize::MAX; graph.len()];
+    // What lies in memory whoever computes it again.
+    let mut kept = vec![false; graph.len()];
+    graph.outputs.iter().for_each(|o| kept[o.index()] = true);
     for (at, group) in groups.iter().enumerate() {
-        group.nodes.iter().for_each(|n| home[n.index()] = at);
+        for n in &group.nodes {
+            home[n.index()] = at;
+            // Of a product's epilogue that which was rounded to fewer bytes, not the product that it was made of.
+            let narrows = |e: &Edge| graph.node(*n).dtype.size() < graph.node(e.base).dtype.size();
+            kept[n.index()] |= group.kind == Kind::MatMul
+                && graph.node(*n).op == Op::Cast
+                && edges.src[n.index()].iter().any(narrows);
+        }
     }
-    let mut is_output = vec![false; graph.len()];
-    graph.outputs.iter().for_each(|o| is_output[o.index()] = true);
+    // Fusion stops at a fence, so what lies behind it is stored.
+    edges.src.iter().flatten().filter(|e| e.fence).for_each(|e| kept[e.base.index()] = true);
     for index in (0..graph.len()).rev() {
         let id = NodeId(index as u32);
-        if home[index] == usize::MAX || edges.class[index] != Class::Element || is_output[index] {
+        if home[index] == usize::MAX || edges.class[index] != Class::Element || kept[index] {
             continue;
         }
         let mut targets: Vec<usize> = edges.users[index]
@@ -77,9 +87,7 @@ pub(super) fn recompute(graph: &Graph, edges: &Edges, roots: &Roots, groups: &mu
         // All users or none: a value that is stored for one user can be loaded by the others.
         let plans: Option<Vec<(usize, Vec<NodeId>)>> = targets
             .iter()
-            .map(|&at| {
-                clone_set(graph, edges, roots, &groups[at], &home, &is_output, id).map(|set| (at, set))
-            })
+            .map(|&at| clone_set(graph, edges, roots, &groups[at], &home, &kept, id).map(|set| (at, set)))
             .collect();
         for (at, set) in plans.into_iter().flatten() {
             groups[at].clones.extend(set);
@@ -94,7 +102,7 @@ fn clone_set(
     roots: &Roots,
     group: &Group,
     home: &[usize],
-    is_output: &[bool],
+    kept: &[bool],
     id: NodeId,
 ) -> Option<Vec<NodeId>> {
     if group.kind == Kind::Opaque {
@@ -115,7 +123,7 @@ fn clone_set(
         let class = edges.class[n.index()];
         let mut users = edges.users[n.index()].iter().filter(|u| home[u.index()] != usize::MAX);
         class == Class::Input
-            || is_output[n.index()]
+            || kept[n.index()]
             || matches!(class, Class::MatMul | Class::Opaque)
             || users.clone().any(|u| matches!(edges.class[u.index()], Class::MatMul | Class::Opaque))
             || roots.anchor[n.index()] && users.any(|u| home[u.index()] != home[n.index()])

@@ -74,6 +74,7 @@ impl Pass<'_> {
             Op::Iota if count == 1 => return self.full(0, id, node),
             Op::Reshape | Op::Expand if shape_of(self, 0) == node.shape => return src[0],
             Op::Cast if self.new.node(src[0]).dtype == node.dtype => return src[0],
+            Op::Cast if self.there_and_back(src[0], node.dtype) => return self.new.node(src[0]).src[0],
             Op::Reduce(reduce, axes) => {
                 let input = shape_of(self, 0);
                 if numel(&input) == 0 {
@@ -109,32 +110,7 @@ impl Pass<'_> {
             _ => {}
         }
         match &node.op {
-            // A permuted or sliced elementwise result that nobody else wants is computed in that order, and a
-            // transposed product is the product of the transposed operands: (a b)^T = b^T a^T.
-            Op::Permute(_) | Op::Slice(_) => {
-                let below = self.new.node(src[0]).clone();
-                if below.op == Op::MatMul && self.uses[node.src[0].index()] == 1 && swaps_last(&node.op) {
-                    let mut turned = |s: NodeId| {
-                        let (mut shape, dtype) = (self.new.node(s).shape.clone(), self.new.node(s).dtype);
-                        let rank = shape.len();
-                        shape.swap(rank - 1, rank - 2);
-                        self.add(node.op.clone(), smallvec![s], shape, dtype, id)
-                    };
-                    let (a, b) = (turned(below.src[0]), turned(below.src[1]));
-                    return self.add(Op::MatMul, smallvec![b, a], node.shape.clone(), node.dtype, id);
-                }
-                if below.op.is_elementwise() && self.uses[node.src[0].index()] == 1 {
-                    let moved = below
-                        .src
-                        .iter()
-                        .map(|&s| {
-                            let dtype = self.new.node(s).dtype;
-                            self.add(node.op.clone(), smallvec![s], node.shape.clone(), dtype, id)
-                        })
-                        .collect();
-                    return self.add(below.op, moved, node.shape.clone(), node.dtype, id);
-                }
-            }
+            Op::Permute(_) | Op::Slice(_) => return self.moved(&node.op, node.src[0], &node.shape, id),
             // One sign instead of one for each element; the sum is the same to the bit.
             Op::Reduce(Reduce::Sum, _) if self.uses[node.src[0].index()] == 1 => {
                 let below = self.new.node(src[0]).clone();
@@ -157,8 +133,13 @@ impl Pass<'_> {
                 src[1] = self.in_memory(src[1]);
                 src[2] = self.in_memory(src[2]);
             }
-            Op::MatMul
-            | Op::Cat(_)
+            Op::MatMul => {
+                for s in src.iter_mut() {
+                    *s = self.in_memory(*s);
+                    *s = self.turned_after_cast(*s);
+                }
+            }
+            Op::Cat(_)
             | Op::Cumsum(_)
             | Op::ArgSort { .. }
             | Op::Attention(_)
@@ -171,6 +152,51 @@ impl Pass<'_> {
             _ => {}
         }
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
+    }
+
+    /// A permutation or slice of an old node. An elementwise result that nobody else wants is computed in that order,
+    /// and a transposed product is the product of the transposed operands: (a b)^T = b^T a^T.
+    fn moved(&mut self, op: &Op, from: NodeId, shape: &Dims, like: NodeId) -> NodeId {
+        let src = self.mapped(from);
+        let below = self.new.node(src).clone();
+        let alone = self.uses[from.index()] == 1;
+        if alone && below.op == Op::MatMul && swaps_last(op) {
+            let mut turned = |s: NodeId| {
+                let (mut shape, dtype) = (self.new.node(s).shape.clone(), self.new.node(s).dtype);
+                let rank = shape.len();
+                shape.swap(rank - 1, rank - 2);
+                self.add(op.clone(), smallvec![s], shape, dtype, like)
+            };
+            let (a, b) = (turned(below.src[0]), turned(below.src[1]));
+            return self.add(Op::MatMul, smallvec![b, a], shape.clone(), below.dtype, like);
+        }
+        if alone && below.op.is_elementwise() {
+            let old = self.old.node(from);
+            // What is cast may move further: a weight's gradient is often a cast product.
+            let moved = match old.op == Op::Cast && self.mapped(old.src[0]) == below.src[0] {
+                true => smallvec![self.moved(op, old.src[0], shape, like)],
+                false => below
+                    .src
+                    .iter()
+                    .map(|&s| {
+                        let dtype = self.new.node(s).dtype;
+                        self.add(op.clone(), smallvec![s], shape.clone(), dtype, like)
+                    })
+                    .collect(),
+            };
+            return self.add(below.op, moved, shape.clone(), below.dtype, like);
+        }
+        self.add(op.clone(), smallvec![src], shape.clone(), below.dtype, like)
+    }
+
+    /// Whether this is a float of `dtype` made wider, which casting back does not change.
+    fn there_and_back(&self, id: NodeId, dtype: DType) -> bool {
+        let wide = self.new.node(id);
+        wide.op == Op::Cast
+            && self.new.node(wide.src[0]).dtype == dtype
+            && dtype.is_float()
+            && wide.dtype.is_float()
+            && DType::promote(dtype, wide.dtype) == wide.dtype
     }
 
     /// A gather moves towards memory, as views do: picking few elements of `x - max` is picking them of `x`. At
@@ -224,6 +250,37 @@ impl Pass<'_> {
         } else {
             id
         }
+    }
+
+    /// A cast of a permuted input as the permuted cast of it: then the cast goes along the memory, and is one for all
+    /// products however they turn the input.
+    fn turned_after_cast(&mut self, id: NodeId) -> NodeId {
+        let node = self.new.node(id).clone();
+        match node.op {
+            Op::Permute(_) => {
+                let below = self.turned_after_cast(node.src[0]);
+                if below == node.src[0] { id } else { self.like(id, node, below) }
+            }
+            Op::Cast => {
+                let view = self.new.node(node.src[0]).clone();
+                let below = view.src.first().map(|&s| self.new.node(s).clone());
+                match (&view.op, below) {
+                    (Op::Permute(_), Some(below)) if below.op == Op::Input => {
+                        let cast = Node { op: Op::Cast, shape: below.shape, ..node };
+                        let cast = self.like(id, cast, view.src[0]);
+                        self.like(id, Node { dtype: node.dtype, ..view }, cast)
+                    }
+                    _ => id,
+                }
+            }
+            _ => id,
+        }
+    }
+
+    /// Adds a node over another source.
+    fn like(&mut self, id: NodeId, node: Node, src: NodeId) -> NodeId {
+        let scope = self.new.scope(id);
+        self.new.add(Node { src: smallvec![src], ..node }, scope)
     }
 
     /// Arithmetic on nothing but numbers, which kernels do for themselves.

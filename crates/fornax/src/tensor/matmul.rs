@@ -67,4 +67,12 @@ impl Tensor {
         }
         Ok(raw::reshape(&product, &shape))
     }
+
+    /// The matrix product with a bias added to every row, in the dtype of the product. The sum is rounded once: an f16
+    /// or bf16 product meets the bias in f32, whatever the bias is stored in.
+    pub fn matmul_add(&self, rhs: &Tensor, bias: &Tensor) -> Result<Tensor> {
+        let product = self.matmul(rhs)?;
+        let sum = raw::cast_product(&product, product.dtype().compute()).add(bias)?;
+        Ok(raw::cast(&sum, product.dtype()))
+    }
 }

@@ -177,6 +177,21 @@ pub(crate) fn matmul(a: &Tensor, b: &Tensor) -> Tensor {
     Tensor::record(Op::MatMul, smallvec![a.clone(), b.clone()], shape, a.dtype())
 }
 
+/// The cast of what may be a product: if that is still to be computed, and `dtype` is what it is summed in, it is handed on
+/// without being rounded.
+pub(crate) fn cast_product(product: &Tensor, dtype: DType) -> Tensor {
+    match product.expr().filter(|_| product.dtype() != dtype && !product.is_ready()) {
+        Some(expr) if expr.op == Op::MatMul && dtype == product.dtype().compute() => {
+            Tensor::record(Op::MatMul, expr.src.clone(), product.0.shape.clone(), dtype)
+        }
+        Some(expr) if matches!(expr.op, Op::Reshape | Op::Permute(_)) => {
+            let below = cast_product(&expr.src[0], dtype);
+            Tensor::record(expr.op.clone(), smallvec![below], product.0.shape.clone(), dtype)
+        }
+        _ => cast(product, dtype),
+    }
+}
+
 pub(crate) fn gather(x: &Tensor, axis: usize, index: &Tensor) -> Tensor {
     let src = smallvec![x.clone(), index.clone()];
     Tensor::record(Op::Gather(axis), src, index.0.shape.clone(), x.dtype())
