@@ -163,13 +163,6 @@ impl Wgpu {
         self.submits.fetch_add(1, Ordering::Relaxed);
         self.queue.submit([encoder.finish()])
     }
-
-    /// Submits commands that are written already.
-    fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) {
-        let _phase = span::enter(Phase::Submit);
-        self.submits.fetch_add(1, Ordering::Relaxed);
-        self.queue.submit(commands);
-    }
 }
 
 fn remembered_workgroup(adapter: &str) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! Launching: a batch of kernels becomes a few command buffers, each one compute pass, and one or two submits.
+//! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
 use super::memory::GpuMemory;
 use super::pipeline::{GpuPipeline, Ready, Variant};
@@ -6,19 +6,17 @@ use super::{Wgpu, lock, own};
 use crate::device::{Clock, Launch, host_seconds};
 use crate::dtype::{DType, Scalar};
 use crate::error::Result;
-use crate::span::{self, Phase};
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Launches that a long batch begins with.
 const FIRST: usize = 32;
-/// The most launches of a piece after them: few, because threads write the pieces at the same time, but not so few that
-/// the beginning of a command buffer costs as much as its launches.
-const MOST: usize = 64;
+/// The most launches of a piece after them.
+const MOST: usize = 256;
 
-/// A batch in pieces: the first is short, so that the GPU begins soon, and the others are even. Or in one.
+/// A batch in pieces: the GPU begins with the first, which is short, while the others are written, and has no more than
+/// one left when the last is. Few pieces, because a submit costs as much as some launches. Or in one.
 fn pieces(launches: usize, one: bool) -> Vec<Range<usize>> {
     let first = if one || launches <= FIRST + FIRST / 2 { launches } else { FIRST };
     let (rest, count) = (launches - first, (launches - first).div_ceil(MOST));
@@ -90,36 +88,21 @@ impl Wgpu {
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
         let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
-        let record =
-            |piece: &Range<usize>| self.record(batch, &variants, piece.clone(), args.as_ref(), stamps);
-        match &pieces(batch.len(), stamps.is_some())[..] {
-            [all] if all.is_empty() => {}
-            [all] => self.hand_over([record(all)?]),
-            [first, others @ ..] => {
-                // The GPU begins with the first piece while threads write the others.
-                let _phase = span::enter(Phase::Submit);
-                let mut written = Ok(vec![]);
-                rayon::in_place_scope(|scope| {
-                    scope.spawn(|_| written = others.par_iter().map(record).collect());
-                    record(first).map(|commands| self.hand_over([commands]))
-                })?;
-                self.hand_over(written?);
-            }
-            [] => {}
+        for piece in pieces(batch.len(), stamps.is_some()).into_iter().filter(|p| !p.is_empty()) {
+            self.encode_some(batch, &variants, piece, args.as_ref(), stamps)?;
         }
         // What went wrong meanwhile, such as the loss of the device.
         self.reader.check()
     }
 
-    /// Writes the commands of some launches.
-    fn record(
+    fn encode_some(
         &self,
         batch: &[Launch<'_>],
         variants: &[Arc<Variant>],
         range: Range<usize>,
         args: Option<&Arguments>,
         stamps: Option<&Stamps<'_>>,
-    ) -> Result<wgpu::CommandBuffer> {
+    ) -> Result<()> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let (passes, inside) = (stamps.filter(|s| s.passes), stamps.filter(|s| !s.passes));
         let ends = passes.map_or(std::slice::from_ref(&range.end), |s| &s.marks[1..]);
@@ -148,9 +131,8 @@ impl Wgpu {
                 encoder.resolve_query_set(set, 0..count, &stamps.ticks.buffer, (i * QUERIES * 8) as u64);
             }
         }
-        // Most of the work on commands is done here.
-        let _phase = span::enter(Phase::Submit);
-        Ok(encoder.finish())
+        self.submit(encoder);
+        Ok(())
     }
 
     /// Writes the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
@@ -287,10 +269,10 @@ mod tests {
         assert_eq!(lengths(0, false), [0]);
         assert_eq!(lengths(48, false), [48]);
         assert_eq!(lengths(49, false), [32, 17]);
-        assert_eq!(lengths(168, false), [32, 45, 45, 46]);
+        assert_eq!(lengths(168, false), [32, 136]);
         assert_eq!(lengths(168, true), [168]);
         let many = pieces(1000, false);
         assert!(many.windows(2).all(|pair| pair[0].end == pair[1].start) && many.last().unwrap().end == 1000);
-        assert!(many[1..].iter().all(|piece| (60..=MOST).contains(&piece.len())), "{many:?}");
+        assert!(many[1..].iter().all(|piece| (240..=MOST).contains(&piece.len())), "{many:?}");
     }
 }

@@ -191,7 +191,7 @@ fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
 }
 
 #[test]
-fn a_long_batch_is_written_in_pieces_and_runs_in_order() -> Result<()> {
+fn a_long_batch_is_submitted_in_pieces_and_runs_in_order() -> Result<()> {
     let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
     let x = Tensor::zeros(&[64], DType::F32, &device)?;
     x.eval()?;
@@ -202,7 +202,7 @@ fn a_long_batch_is_written_in_pieces_and_runs_in_order() -> Result<()> {
         }
         device.reset_stats();
         u.eval()?;
-        assert!(device.stats().launches >= 300 && device.stats().submits == 2, "{:?}", device.stats());
+        assert!(device.stats().launches >= 300 && device.stats().submits == 3, "{:?}", device.stats());
         let right = (0..300).fold(0.0f32, |v, step| if step % 3 == 0 { v * 0.5 } else { v + 1.0 });
         assert_eq!(u.to_vec::<f32>()?, vec![right; 64]);
     }

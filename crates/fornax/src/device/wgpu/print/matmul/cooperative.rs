@@ -24,22 +24,12 @@ impl Shape {
         self.down * self.across * SUBGROUP
     }
 
-    /// Bytes of workgroup memory, whichever way the operands lie, with `wide` matrices in the epilogue.
-    fn bytes(&self, wide: usize) -> usize {
+    /// Workgroup memory, whichever way the operands lie.
+    pub fn fits(&self, caps: &super::super::Caps) -> bool {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
-        (rows + columns) * 2 + self.down * self.across * 16 * row_c(wide) * 4
-    }
-
-    pub fn fits(&self, caps: &super::super::Caps) -> bool {
-        self.bytes(1) <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
-    }
-
-    /// How many matrices of a block the epilogue takes at a time: each time costs barriers.
-    fn wide(&self, caps: &super::super::Caps) -> usize {
-        let most = (caps.workgroup_bytes as usize).min(40 << 10);
-        let across = self.columns / self.across / 16;
-        [4, 3, 2].into_iter().find(|&w| across.is_multiple_of(w) && self.bytes(w) <= most).unwrap_or(1)
+        let bytes = (rows + columns) * 2 + self.down * self.across * 16 * ROW_C * 4;
+        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
     }
 }
 
@@ -62,11 +52,8 @@ const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: u
 /// Halves of padding after each row in workgroup memory, against bank conflicts.
 const PAD: usize = 8;
 const SUBGROUP: usize = 32;
-
-/// Floats from row to row of the matrices that the epilogue works on, padded for the same reason.
-fn row_c(wide: usize) -> usize {
-    wide * 16 + 4
-}
+/// Floats from row to row of the matrix that the epilogue works on, padded for the same reason.
+const ROW_C: usize = 16 + 4;
 
 /// Prints the product; `parts` workgroups share the sum over k.
 pub(super) fn print(
@@ -85,10 +72,8 @@ pub(super) fn print(
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));
     let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
     let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
-    // The epilogue takes a few matrices of each block at a time. Sums that are not finished yet need none, if the tiles
-    // cover the product exactly.
-    let wide = s.wide(printer.caps);
-    let row_c = row_c(wide);
+    // The epilogue takes a matrix of each block at a time: more were no faster. Sums that are not finished yet need none,
+    // if the tiles cover the product exactly.
     let exact = body.m.is_multiple_of(s.rows) && body.n.is_multiple_of(s.columns);
     let direct = match target {
         Target::Scratch(n) if exact => Some(m.want_floats(Binding::Scratch(n))),
@@ -100,7 +85,7 @@ pub(super) fn print(
     let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
     let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
     if direct.is_none() {
-        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * row_c);
+        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * ROW_C);
     }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
     line!(m, "let subgroup = lane / {SUBGROUP}u;");
@@ -184,19 +169,16 @@ pub(super) fn print(
         }
         return m.finish(lanes as u32, place.groups);
     }
-    line!(m, "let own_c = subgroup * {}u;", 16 * row_c);
+    line!(m, "let own_c = subgroup * {}u;", 16 * ROW_C);
     for i in 0..mats_m {
-        for j in (0..mats_n).step_by(wide) {
+        for j in 0..mats_n {
             line!(m, "workgroupBarrier();");
-            for at in 0..wide {
-                line!(m, "coopStoreT(c{i}_{}, &tile_c[own_c + {}u], {row_c}u);", j + at, at * 16);
-            }
+            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c], {ROW_C}u);");
             line!(m, "workgroupBarrier();");
-            let quads = wide * 4;
-            line!(m, "for (var q = lane % {SUBGROUP}u; q < {}u; q += {SUBGROUP}u) {{", 16 * quads);
-            line!(m, "let row = row0 + block_row + {}u + q / {quads}u;", i * 16);
-            line!(m, "let column = column0 + block_column + {}u + (q % {quads}u) * 4u;", j * 16);
-            line!(m, "let first = own_c + (q / {quads}u) * {row_c}u + (q % {quads}u) * 4u;");
+            line!(m, "for (var q = lane % {SUBGROUP}u; q < 64u; q += {SUBGROUP}u) {{");
+            line!(m, "let row = row0 + block_row + {}u + q / 4u;", i * 16);
+            line!(m, "let column = column0 + block_column + {}u + (q % 4u) * 4u;", j * 16);
+            line!(m, "let first = own_c + (q / 4u) * {ROW_C}u + (q % 4u) * 4u;");
             let product = (0..4).map(|z| format!("tile_c[first + {z}u]")).collect();
             finish_tile(&mut m, body, &target, &place, "row", "column", product);
             line!(m, "}}");

@@ -429,7 +429,7 @@ c3_3 = coopMultiplyAdd(a3, b3, c3_3);
 }
 let own_c = subgroup * 320u;
 workgroupBarrier();
-coopStoreT(c0_0, &tile_c[own_c + 0u], 20u);
+coopStoreT(c0_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -448,7 +448,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_1, &tile_c[own_c + 0u], 20u);
+coopStoreT(c0_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -467,7 +467,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_2, &tile_c[own_c + 0u], 20u);
+coopStoreT(c0_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -486,7 +486,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_3, &tile_c[own_c + 0u], 20u);
+coopStoreT(c0_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
@@ -505,7 +505,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_0, &tile_c[own_c + 0u], 20u);
+coopStoreT(c1_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -524,7 +524,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_1, &tile_c[own_c + 0u], 20u);
+coopStoreT(c1_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -543,7 +543,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_2, &tile_c[own_c + 0u], 20u);
+coopStoreT(c1_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -562,7 +562,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_3, &tile_c[own_c + 0u], 20u);
+coopStoreT(c1_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
@@ -581,7 +581,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_0, &tile_c[own_c + 0u], 20u);
+coopStoreT(c2_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -600,7 +600,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_1, &tile_c[own_c + 0u], 20u);
+coopStoreT(c2_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -619,7 +619,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_2, &tile_c[own_c + 0u], 20u);
+coopStoreT(c2_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -638,7 +638,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_3, &tile_c[own_c + 0u], 20u);
+coopStoreT(c2_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
@@ -657,7 +657,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_0, &tile_c[own_c + 0u], 20u);
+coopStoreT(c3_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -676,7 +676,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_1, &tile_c[own_c + 0u], 20u);
+coopStoreT(c3_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -695,7 +695,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_2, &tile_c[own_c + 0u], 20u);
+coopStoreT(c3_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
@@ -714,7 +714,7 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_3, &tile_c[own_c + 0u], 20u);
+coopStoreT(c3_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
