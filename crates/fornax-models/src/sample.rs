@@ -87,23 +87,22 @@ fn likelier(a: &(u32, f64), b: &(u32, f64)) -> std::cmp::Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
-/// Keeps the most likely tokens that together have probability `p`, sorting no more of them than needed.
+/// Keeps the most likely tokens that together have probability `p`, without sorting them: what is undecided is halved
+/// again and again.
 fn nucleus(all: &mut Vec<(u32, f64)>, p: f64) {
-    let (mut sorted, mut sum) = (0, 0.0);
-    while sorted < all.len() {
-        let next = (2 * sorted).max(64).min(all.len());
-        if next < all.len() {
-            all[sorted..].select_nth_unstable_by(next - sorted - 1, likelier);
+    // Tokens before `from` are in and have probability `sum`, those from `to` on are out.
+    let (mut from, mut to, mut sum) = (0, all.len(), 0.0);
+    while to - from > 1 {
+        let middle = from + (to - from) / 2;
+        all[from..to].select_nth_unstable_by(middle - from, likelier);
+        let half: f64 = all[from..middle].iter().map(|(_, p)| p).sum();
+        if sum + half >= p {
+            to = middle;
+        } else {
+            (from, sum) = (middle, sum + half);
         }
-        all[sorted..next].sort_unstable_by(likelier);
-        for at in sorted..next {
-            sum += all[at].1;
-            if sum >= p {
-                return all.truncate(at + 1);
-            }
-        }
-        sorted = next;
     }
+    all.truncate(to);
 }
 
 fn normalise(all: &mut [(u32, f64)]) {
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(kept(Sampling { repetition_penalty: 2.0, ..Sampling::greedy() }), [4]);
         let cold = Sampling { temperature: 0.01, ..all }.candidates(&[1.0, 2.0], &[]).unwrap();
         assert!(cold[1].0 == 1 && cold[1].1 > 0.999999);
-        // More tokens than are sorted at first.
+        // Many tokens that are equally likely.
         let flat = Sampling { top_p: 0.5, ..all }.candidates(&[0.0; 1000], &[]).unwrap();
         assert!(
             (flat.len() as i64 - 500).abs() <= 1 && flat.iter().all(|(id, _)| *id <= 500),

@@ -226,7 +226,7 @@ unsafe fn block<S: Simd, const N: usize, const PART: bool>(w: &Work, row: &mut R
         let mut x = [S::splat(0.0); N];
         let at = At { w, col, n };
         for link in &w.chain.links {
-            at.step::<S, N, PART, false>(row, *link, &mut x);
+            at.step::<S, N, PART>(row, *link, &mut x);
         }
     }
 }
@@ -239,16 +239,29 @@ struct At<'a> {
 }
 
 impl At<'_> {
-    /// Carries out one link. With `KNOWN` the caller knows which, and long functions are compiled in.
+    /// Takes whole vectors into a fold.
     #[inline(always)]
-    unsafe fn step<S: Simd, const N: usize, const PART: bool, const KNOWN: bool>(
+    unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Row<S>, link: Link, x: &[S; N]) {
+        let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
+        unsafe {
+            *into = match self.w.chain.folds[link.y as usize].0 {
+                Reduce::Max => Max::apply(*into, tree::<S, Max, N>(*x)),
+                Reduce::Min => Min::apply(*into, tree::<S, Min, N>(*x)),
+                _ => into.add(tree::<S, Add, N>(*x)),
+            };
+        }
+    }
+
+    /// Carries out one link.
+    #[inline(always)]
+    unsafe fn step<S: Simd, const N: usize, const PART: bool>(
         &self,
         row: &mut Row<S>,
         link: Link,
         x: &mut [S; N],
     ) {
         unsafe {
-            let (chain, n) = (self.w.chain, self.n);
+            let n = self.n;
             // What is remembered has room for whole vectors.
             let whole = !PART || n == S::W || link.y as usize >= self.w.slots.len();
             let n_of_y = if whole { S::W } else { n };
@@ -256,11 +269,7 @@ impl At<'_> {
             match link.what {
                 Do::Load => y.join::<S, Second>(x),
                 Do::Store => y.store(x),
-                Do::Stream if !PART && y.at.addr().is_multiple_of(4 * S::W) => {
-                    for k in 0..N {
-                        x[k].stream(y.at.add(k * S::W));
-                    }
-                }
+                Do::Stream if !PART => y.stream(x),
                 Do::Stream => y.store(x),
                 Do::Add => y.join::<S, Add>(x),
                 Do::Sub => y.join::<S, Sub>(x),
@@ -273,31 +282,16 @@ impl At<'_> {
                 Do::Min => y.join::<S, Min>(x),
                 Do::MinFrom => y.join::<S, Swapped<Min>>(x),
                 Do::Fold => {
-                    let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
-                    let op = chain.folds[link.y as usize].0;
                     let mut x = *x;
                     if PART && n < S::W {
                         // Lanes that do not exist change nothing.
-                        let mut lanes = [unit(op); 16];
+                        let mut lanes = [unit(self.w.chain.folds[link.y as usize].0); 16];
                         lanes[..n].copy_from_slice(&x[0].lanes()[..n]);
                         x[0] = S::load(lanes.as_ptr());
                     }
-                    *into = match op {
-                        Reduce::Max => Max::apply(*into, tree::<S, Max, N>(x)),
-                        Reduce::Min => Min::apply(*into, tree::<S, Min, N>(x)),
-                        _ => into.add(tree::<S, Add, N>(x)),
-                    };
+                    self.fold(row, link, &x);
                 }
-                Do::SumRows => {
-                    let mut sum = *x;
-                    if !row.first {
-                        y.join::<S, Add>(&mut sum);
-                    }
-                    y.store(&sum);
-                }
-                Do::Neg if KNOWN => in_registers::<S, Neg, N>(x),
-                Do::Exp if KNOWN => in_registers::<S, Exp, N>(x),
-                Do::Tanh if KNOWN => in_registers::<S, Tanh, N>(x),
+                Do::SumRows => y.sum_rows(row.first, x),
                 // Long functions need the registers for themselves, and would take them from the others here.
                 _ => {
                     let mut memory = [0f32; BLOCK];
@@ -347,9 +341,10 @@ macro_rules! known {
                         let mut links = w.chain.links.iter();
                         let mut x = [unsafe { S::splat(0.0) }; N];
                         $(
-                            if let Some(link) = links.next() {
-                                let link = Link { what: Do::$what, one: known!(@one $($one)?), ..*link };
-                                unsafe { at.step::<S, N, false, true>(row, link, &mut x) };
+                            if let Some(&link) = links.next() {
+                                let one = known!(@one $($one)?);
+                                let y = Y::<N> { at: row.f32(link.y, at.col), one, n: S::W };
+                                unsafe { known!(@$what at, row, link, y, x) };
                             }
                         )+
                     })+
@@ -360,6 +355,15 @@ macro_rules! known {
     };
     (@one) => { false };
     (@one one) => { true };
+    (@Load $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Second>(&mut $x) };
+    (@Add $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Add>(&mut $x) };
+    (@Sub $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Sub>(&mut $x) };
+    (@Mul $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Mul>(&mut $x) };
+    (@Store $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.store(&$x) };
+    (@Stream $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.stream(&$x) };
+    (@SumRows $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.sum_rows($row.first, &$x) };
+    (@Fold $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => {{ let _ = &$y; $at.fold($row, $link, &$x) }};
+    (@Exp $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => {{ let _ = &$y; in_registers::<S, Exp, N>(&mut $x) }};
 }
 
 known! {
@@ -404,6 +408,31 @@ impl<const N: usize> Y<N> {
                     x[k] = F::apply(x[k], S::load(self.at.add(k * S::W)));
                 }
             }
+        }
+    }
+
+    /// `y = x`, past the caches where y is aligned; whole vectors.
+    #[inline(always)]
+    unsafe fn stream<S: Simd>(&self, x: &[S; N]) {
+        unsafe {
+            if !self.at.addr().is_multiple_of(4 * S::W) {
+                return self.store(x);
+            }
+            for k in 0..N {
+                x[k].stream(self.at.add(k * S::W));
+            }
+        }
+    }
+
+    /// `y += x`, or `y = x` in the first row.
+    #[inline(always)]
+    unsafe fn sum_rows<S: Simd>(&self, first: bool, x: &[S; N]) {
+        let mut sum = *x;
+        unsafe {
+            if !first {
+                self.join::<S, Add>(&mut sum);
+            }
+            self.store(&sum);
         }
     }
 
