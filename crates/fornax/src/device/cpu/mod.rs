@@ -2,8 +2,9 @@
 //! threads.
 //!
 //! The way of a loop: `space` lays out the axes, `compile` and `emit` turn a segment into a program of
-//! `tile`, `fused` cuts it into tasks, `exec` walks the tiles, and `ops`, `numeric` and `reduce` are the
-//! loops, written over the vectors of `simd` with the functions of `math`.
+//! `tile`, in which `link` joins runs of f32 instructions, `fused` cuts it into tasks, `exec` walks the tiles, and
+//! `chain`, `ops`, `numeric` and `reduce` are the loops, written over the vectors of `simd` with the functions
+//! of `math`.
 //!
 //! The way of a product: `matmul` says where it goes and what follows, `gemm` cuts and packs it, `micro` multiplies
 //! in registers, over the vectors of `lanes`.
