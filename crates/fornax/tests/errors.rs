@@ -164,6 +164,8 @@ fn products_and_indexing() {
         x.matmul(&x) => Shape;
         x.matmul(&f(&[])) => Shape;
         f(&[2, 2, 3]).matmul(&f(&[3, 3, 2])) => Shape;
+        f(&[2, 3]).matmul_add(&f(&[3, 4]), &f(&[3])) => Shape;
+        f(&[2, 3]).matmul_add(&f(&[2, 3]), &f(&[3])) => Shape;
         bools.matmul(&bools.t().unwrap()) => DType;
         Tensor::einsum("ij,jk->ik", &[&x]) => Argument;
         Tensor::einsum("ij,jk->ik", &[&x, &x]) => Shape;

@@ -1,10 +1,13 @@
 //! Chains: runs of f32 instructions that are carried out together, a block of a row at a time. The value at
 //! hand stays in the machine's registers, others that are needed again in a few lines of the nearest cache, so
-//! that an instruction costs little more than its arithmetic. `link` makes them.
+//! that an instruction costs little more than its arithmetic. `link` makes them, `known` has the common ones.
 
-use super::ops::*;
+use super::known::Known;
+use super::ops::{Add, Div, Loops, Max, Min, Mul, Op2, Slot, Sub, Tile};
+use super::reduce::{fold_lanes, join};
 use super::simd::Simd;
 use super::tile::Operand;
+use crate::dtype::DType;
 use crate::graph::{Binary, Reduce, Unary};
 use std::mem::MaybeUninit;
 
@@ -15,7 +18,7 @@ pub(super) const REMEMBERED: usize = 32;
 /// The most reductions in a chain.
 pub(super) const FOLDS: usize = 8;
 /// Elements of the longest block.
-pub(super) const BLOCK: usize = 64;
+const BLOCK: usize = 64;
 
 /// What happens to the value at hand, with the operand `y` of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,18 +46,9 @@ pub(super) enum Do {
     Keep,
     /// y where the mask holds, else the value.
     Replace,
-    Neg,
-    Abs,
-    Sign,
-    Recip,
-    Sqrt,
-    Rsqrt,
-    Exp,
-    Log,
-    Tanh,
-    Erf,
-    RoundF16,
-    RoundBf16,
+    Unary(Unary),
+    /// To the nearest value of a 16-bit float.
+    Round(DType),
     /// Takes the value into fold number y.
     Fold,
     /// Adds the row to the sums of the columns, which are y; the first row is written there.
@@ -62,23 +56,6 @@ pub(super) enum Do {
 }
 
 impl Do {
-    /// A function with one operand, if chains have it.
-    pub fn unary(op: Unary) -> Option<Do> {
-        Some(match op {
-            Unary::Neg => Do::Neg,
-            Unary::Abs => Do::Abs,
-            Unary::Sign => Do::Sign,
-            Unary::Recip => Do::Recip,
-            Unary::Sqrt => Do::Sqrt,
-            Unary::Rsqrt => Do::Rsqrt,
-            Unary::Exp => Do::Exp,
-            Unary::Log => Do::Log,
-            Unary::Tanh => Do::Tanh,
-            Unary::Erf => Do::Erf,
-            _ => return None,
-        })
-    }
-
     /// A function with two operands, if chains have it: with the first at hand, and with the second.
     pub fn binary(op: Binary) -> Option<(Do, Do)> {
         Some(match op {
@@ -129,33 +106,32 @@ pub(super) struct Work<'a> {
     pub slots: &'a [Slot],
     /// Where the results of the folds go, an element a row.
     pub results: &'a [*mut f32],
-    /// [`other`] for this machine.
-    pub other: unsafe fn(&Link, &mut [f32; BLOCK], usize, &Other),
+    /// The loops over a tile, for what needs the registers for itself.
+    pub loops: &'a Loops,
 }
 
 /// Where the operands of a row lie, and what has been folded of it.
-struct Row<S> {
+pub(super) struct Line<S> {
     at: [*mut u8; OUTSIDE + REMEMBERED],
     /// All ones where the operand goes along with the columns.
     along: [usize; OUTSIDE + REMEMBERED],
     folded: [S; FOLDS],
-    first: bool,
+    pub first: bool,
 }
 
-impl<S: Simd> Row<S> {
+impl<S: Simd> Line<S> {
     /// The operand at a column.
     #[inline(always)]
-    fn f32(&self, operand: u8, col: usize) -> *mut f32 {
+    pub fn f32(&self, operand: u8, col: usize) -> *mut f32 {
         // Masked, so that nothing need be checked.
         let i = operand as usize & (OUTSIDE + REMEMBERED - 1);
         self.at[i].cast::<f32>().wrapping_add(col & self.along[i])
     }
 
-    /// The truth values at a column, a byte each, and whether there is more than one.
-    #[inline(always)]
-    fn mask(&self, operand: u8, col: usize) -> (*const u8, bool) {
+    /// The truth values at a column, a byte each.
+    fn mask(&self, operand: u8, col: usize) -> Slot {
         let i = operand as usize;
-        (self.at[i].wrapping_add(col & self.along[i]), self.along[i] != 0)
+        Slot { ptr: self.at[i].wrapping_add(col & self.along[i]), rs: 0, each: self.along[i] != 0 }
     }
 }
 
@@ -170,7 +146,7 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
     let outside = w.slots.len();
     unsafe {
         let nothing = S::splat(0.0);
-        let mut row = Row {
+        let mut row = Line {
             at: [std::ptr::null_mut(); OUTSIDE + REMEMBERED],
             along: [0; OUTSIDE + REMEMBERED],
             folded: [nothing; FOLDS],
@@ -212,8 +188,7 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
                 col += n;
             }
             for (i, (op, _)) in w.chain.folds.iter().enumerate() {
-                let lanes = row.folded[i].lanes();
-                *w.results[i].add(r) = fold_lanes(*op, &lanes[..S::W]);
+                *w.results[i].add(r) = fold_lanes(row.folded[i], &|a, b| join(*op, a, b));
             }
         }
     }
@@ -221,7 +196,12 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
 
 /// N vectors of a row from a column on; or, with `PART`, a vector with only `n` elements.
 #[inline(always)]
-unsafe fn block<S: Simd, const N: usize, const PART: bool>(w: &Work, row: &mut Row<S>, col: usize, n: usize) {
+unsafe fn block<S: Simd, const N: usize, const PART: bool>(
+    w: &Work,
+    row: &mut Line<S>,
+    col: usize,
+    n: usize,
+) {
     unsafe {
         let mut x = [S::splat(0.0); N];
         let at = At { w, col, n };
@@ -232,16 +212,16 @@ unsafe fn block<S: Simd, const N: usize, const PART: bool>(w: &Work, row: &mut R
 }
 
 /// A place in a row.
-struct At<'a> {
-    w: &'a Work<'a>,
-    col: usize,
-    n: usize,
+pub(super) struct At<'a> {
+    pub w: &'a Work<'a>,
+    pub col: usize,
+    pub n: usize,
 }
 
 impl At<'_> {
     /// Takes whole vectors into a fold.
     #[inline(always)]
-    unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Row<S>, link: Link, x: &[S; N]) {
+    pub unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Line<S>, link: Link, x: &[S; N]) {
         let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
         unsafe {
             *into = match self.w.chain.folds[link.y as usize].0 {
@@ -256,7 +236,7 @@ impl At<'_> {
     #[inline(always)]
     unsafe fn step<S: Simd, const N: usize, const PART: bool>(
         &self,
-        row: &mut Row<S>,
+        row: &mut Line<S>,
         link: Link,
         x: &mut [S; N],
     ) {
@@ -292,109 +272,56 @@ impl At<'_> {
                     self.fold(row, link, &x);
                 }
                 Do::SumRows => y.sum_rows(row.first, x),
-                // Long functions need the registers for themselves, and would take them from the others here.
-                _ => {
-                    let mut memory = [0f32; BLOCK];
-                    for k in 0..N {
-                        x[k].store(memory.as_mut_ptr().add(k * S::W));
-                    }
-                    let with = Other { y: y.at, mask: row.mask(link.mask, self.col), n };
-                    (self.w.other)(&link, &mut memory, N * S::W, &with);
-                    for k in 0..N {
-                        x[k] = S::load(memory.as_ptr().add(k * S::W));
-                    }
+                Do::Unary(_) | Do::Round(_) | Do::Keep | Do::Replace => self.through_memory(row, link, &y, x),
+            }
+        }
+    }
+
+    /// Carries out a link that would take the registers from the others in the loop.
+    #[inline(always)]
+    unsafe fn through_memory<S: Simd, const N: usize>(
+        &self,
+        row: &Line<S>,
+        link: Link,
+        y: &Y<N>,
+        x: &mut [S; N],
+    ) {
+        let mut memory = [0f32; BLOCK];
+        let at = memory.as_mut_ptr();
+        let value = Slot { ptr: at.cast(), rs: 0, each: true };
+        let y = Slot { ptr: y.at.cast(), rs: 0, each: !y.one };
+        let (loops, none) = (self.w.loops, Slot::NONE);
+        unsafe {
+            for k in 0..N {
+                x[k].store(at.add(k * S::W));
+            }
+            let tile = Tile { rows: 1, cols: N * S::W, dst: value, a: value, b: none, c: none };
+            match link.what {
+                Do::Unary(op) => (loops.unary)(op, &tile),
+                Do::Round(to) => (loops.round_to)(to, &tile),
+                what => {
+                    let (b, c) = if what == Do::Keep { (value, y) } else { (y, value) };
+                    (loops.choose)(&Tile { cols: self.n, a: row.mask(link.mask, self.col), b, c, ..tile });
                 }
+            }
+            for k in 0..N {
+                x[k] = S::load(at.add(k * S::W));
             }
         }
     }
 }
 
-/// Chains that are known beforehand: compiled as one, they need not look what comes next.
-macro_rules! known {
-    ($($(#[$doc:meta])* $name:ident: $($what:ident $(($one:ident))?),+;)+) => {
-        /// The known chains.
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub(super) enum Known {
-            $($(#[$doc])* $name,)+
-        }
-
-        impl Known {
-            /// Which known chain these links are, if they are one.
-            pub fn find(links: &[Link]) -> Option<Known> {
-                $(
-                    let script = [$((Do::$what, known!(@one $($one)?))),+];
-                    let same = |(l, s): (&Link, &(Do, bool))| (l.what, l.one) == *s;
-                    if links.len() == script.len() && links.iter().zip(&script).all(same) {
-                        return Some(Known::$name);
-                    }
-                )+
-                None
-            }
-
-            /// As [`block`], for all whole blocks from a column on; the column after them.
-            #[inline(always)]
-            unsafe fn blocks<S: Simd, const N: usize>(self, w: &Work, row: &mut Row<S>, col: usize) -> usize {
-                let blocks = (w.cols - col) / (N * S::W);
-                match self {
-                    $(Known::$name => for k in 0..blocks {
-                        let at = At { w, col: col + k * N * S::W, n: N * S::W };
-                        let mut links = w.chain.links.iter();
-                        let mut x = [unsafe { S::splat(0.0) }; N];
-                        $(
-                            if let Some(&link) = links.next() {
-                                let one = known!(@one $($one)?);
-                                let y = Y::<N> { at: row.f32(link.y, at.col), one, n: S::W };
-                                unsafe { known!(@$what at, row, link, y, x) };
-                            }
-                        )+
-                    })+
-                }
-                col + blocks * N * S::W
-            }
-        }
-    };
-    (@one) => { false };
-    (@one one) => { true };
-    (@Load $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Second>(&mut $x) };
-    (@Add $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Add>(&mut $x) };
-    (@Sub $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Sub>(&mut $x) };
-    (@Mul $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.join::<S, Mul>(&mut $x) };
-    (@Store $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.store(&$x) };
-    (@Stream $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.stream(&$x) };
-    (@SumRows $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => { $y.sum_rows($row.first, &$x) };
-    (@Fold $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => {{ let _ = &$y; $at.fold($row, $link, &$x) }};
-    (@Exp $at:ident, $row:ident, $link:ident, $y:ident, $x:ident) => {{ let _ = &$y; in_registers::<S, Exp, N>(&mut $x) }};
-}
-
-known! {
-    /// The difference to the mean and the sum of its squares.
-    Center: Load, Sub(one), Store, Mul, Fold;
-    /// Normalised, with gain and bias.
-    Normalise: Load, Mul(one), Mul, Add, Stream;
-    /// As `Normalise`, to memory that is read soon.
-    NormaliseNear: Load, Mul(one), Mul, Add, Store;
-    /// `Center`, and the gradient times the gain and times the difference, for what goes back through a norm.
-    CenterGrad: Load, Sub(one), Store, Mul, Fold, Load, Mul, Store, Mul, Fold;
-    /// `Normalise`, and the gradient but for its mean.
-    NormaliseGrad: Load, Mul(one), Mul, Add, Stream, Load(one), Mul, Store, Load, Mul(one), Add, Add, Store, Fold;
-    /// The gradients of gain and bias.
-    GainGrad: Load, Sub(one), Mul(one), Mul, SumRows;
-    /// The exponentials of a softmax and their sum; and the sum alone.
-    Exponentials: Load, Sub(one), Exp, Store, Fold;
-    ExponentialSum: Load, Sub(one), Exp, Fold;
-}
-
 /// An operand of a block; `n` elements of its last vector exist.
-struct Y<const N: usize> {
-    at: *mut f32,
-    one: bool,
-    n: usize,
+pub(super) struct Y<const N: usize> {
+    pub at: *mut f32,
+    pub one: bool,
+    pub n: usize,
 }
 
 impl<const N: usize> Y<N> {
     /// `x = f(x, y)`.
     #[inline(always)]
-    unsafe fn join<S: Simd, F: Op2>(&self, x: &mut [S; N]) {
+    pub unsafe fn join<S: Simd, F: Op2>(&self, x: &mut [S; N]) {
         unsafe {
             if self.one {
                 let y = S::splat(*self.at);
@@ -413,7 +340,7 @@ impl<const N: usize> Y<N> {
 
     /// `y = x`, past the caches where y is aligned; whole vectors.
     #[inline(always)]
-    unsafe fn stream<S: Simd>(&self, x: &[S; N]) {
+    pub unsafe fn stream<S: Simd>(&self, x: &[S; N]) {
         unsafe {
             if !self.at.addr().is_multiple_of(4 * S::W) {
                 return self.store(x);
@@ -426,7 +353,7 @@ impl<const N: usize> Y<N> {
 
     /// `y += x`, or `y = x` in the first row.
     #[inline(always)]
-    unsafe fn sum_rows<S: Simd>(&self, first: bool, x: &[S; N]) {
+    pub unsafe fn sum_rows<S: Simd>(&self, first: bool, x: &[S; N]) {
         let mut sum = *x;
         unsafe {
             if !first {
@@ -438,7 +365,7 @@ impl<const N: usize> Y<N> {
 
     /// `y = x`.
     #[inline(always)]
-    unsafe fn store<S: Simd>(&self, x: &[S; N]) {
+    pub unsafe fn store<S: Simd>(&self, x: &[S; N]) {
         unsafe {
             if N == 1 && self.n < S::W {
                 x[0].store_part(self.at, self.n);
@@ -462,7 +389,7 @@ impl<F: Op2> Op2 for Swapped<F> {
 }
 
 /// Its second operand.
-struct Second;
+pub(super) struct Second;
 
 impl Op2 for Second {
     #[inline(always)]
@@ -484,145 +411,11 @@ unsafe fn tree<S: Simd, F: Op2, const N: usize>(mut x: [S; N]) -> S {
     x[0]
 }
 
-/// Applies a function in the registers.
-#[inline(always)]
-unsafe fn in_registers<S: Simd, F: Op1, const N: usize>(x: &mut [S; N]) {
-    for k in 0..N {
-        x[k] = unsafe { F::apply(x[k]) };
-    }
-}
-
-/// What is left to the function that is called.
-pub(super) struct Other {
-    pub y: *const f32,
-    pub mask: (*const u8, bool),
-    /// The elements of y and of the mask that exist.
-    pub n: usize,
-}
-
-/// What is done out of the loop, to `len` elements in memory.
-///
-/// # Safety
-/// As for [`run`].
-#[inline(always)]
-pub(super) unsafe fn other<S: Simd>(link: &Link, x: &mut [f32; BLOCK], len: usize, with: &Other) {
-    unsafe {
-        match link.what {
-            Do::Neg => each::<S, Neg>(x, len),
-            Do::Abs => each::<S, Abs>(x, len),
-            Do::Sign => each::<S, Sign>(x, len),
-            Do::Recip => each::<S, Recip>(x, len),
-            Do::Sqrt => each::<S, Sqrt>(x, len),
-            Do::Rsqrt => each::<S, Rsqrt>(x, len),
-            Do::Exp => each::<S, Exp>(x, len),
-            Do::Log => each::<S, Log>(x, len),
-            Do::Tanh => each::<S, Tanh>(x, len),
-            Do::Erf => each::<S, Erf>(x, len),
-            Do::RoundF16 => each::<S, ToF16>(x, len),
-            Do::RoundBf16 => each::<S, ToBf16>(x, len),
-            Do::Keep | Do::Replace => {
-                let (mut bytes, mut floats) = ([*with.mask.0; 16], [*with.y; 16]);
-                for at in (0..len).step_by(S::W) {
-                    let n = S::W.min(with.n - at);
-                    if with.mask.1 {
-                        std::ptr::copy_nonoverlapping(with.mask.0.add(at), bytes.as_mut_ptr(), n);
-                    }
-                    if !link.one {
-                        std::ptr::copy_nonoverlapping(with.y.add(at), floats.as_mut_ptr(), n);
-                    }
-                    let (x, y) = (x.as_mut_ptr().add(at), S::load(floats.as_ptr()));
-                    let (yes, no) = if link.what == Do::Keep { (S::load(x), y) } else { (y, S::load(x)) };
-                    S::select(S::load_mask(bytes.as_ptr()), yes, no).store(x);
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn each<S: Simd, F: Op1>(x: &mut [f32; BLOCK], len: usize) {
-    for at in (0..len).step_by(S::W) {
-        unsafe { F::apply(S::load(x.as_ptr().add(at))).store(x.as_mut_ptr().add(at)) };
-    }
-}
-
 /// What changes nothing in a reduction.
 fn unit(op: Reduce) -> f32 {
     match op {
         Reduce::Max => f32::NEG_INFINITY,
         Reduce::Min => f32::INFINITY,
         _ => 0.0,
-    }
-}
-
-/// The lanes folded pairwise.
-fn fold_lanes(op: Reduce, lanes: &[f32]) -> f32 {
-    match lanes {
-        [x] => *x,
-        _ => {
-            let (a, b) = lanes.split_at(lanes.len() / 2);
-            let (a, b) = (fold_lanes(op, a), fold_lanes(op, b));
-            match op {
-                Reduce::Max => super::numeric::larger(a, b),
-                Reduce::Min => super::numeric::smaller(a, b),
-                _ => a + b,
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::space::Class;
-    use super::*;
-
-    /// Runs links over rows of an odd length and gives what lies in the six operands, and the folds.
-    fn result(links: &[Link], known: Option<Known>, cols: usize) -> Vec<u32> {
-        let rows = 3;
-        let mut memory: Vec<Vec<f32>> = (0..6)
-            .map(|i| (0..rows * cols).map(|k| ((k * 7 + i * 13) % 23) as f32 * 0.1 - 1.0).collect())
-            .collect();
-        let slot = |m: &mut Vec<f32>| Slot { ptr: m.as_mut_ptr().cast(), rs: cols as isize, each: true };
-        let slots: Vec<Slot> = memory.iter_mut().map(slot).collect();
-        let mut sums = vec![0f32; rows];
-        let operand = Operand::scratch(0, Class::Full);
-        let chain = Chain {
-            links: links.to_vec(),
-            outside: vec![operand; 6],
-            folds: vec![(Reduce::Sum, operand)],
-            known,
-            ..Chain::default()
-        };
-        let (slots, results) = (&slots[..], &[sums.as_mut_ptr()][..]);
-        let work = Work { chain: &chain, rows, cols, slots, results, other: loops().link };
-        // SAFETY: the operands cover rows x cols.
-        unsafe { (loops().chain)(&work) };
-        memory.iter().flatten().chain(&sums).map(|x| x.to_bits()).collect()
-    }
-
-    #[test]
-    fn known_chains_do_what_their_links_do() {
-        let link = |what, y, one| Link { what, y, mask: 0, one };
-        let (load, fold) = (link(Do::Load, 0, false), link(Do::Fold, 0, false));
-        let chains = [
-            vec![load, link(Do::Sub, 1, true), link(Do::Store, 2, false), link(Do::Mul, 2, false), fold],
-            vec![load, link(Do::Mul, 1, true), link(Do::Mul, 2, false), link(Do::Add, 3, false)],
-            vec![load, link(Do::Sub, 1, true), link(Do::Exp, 0, false), link(Do::Store, 4, false), fold],
-            vec![load, link(Do::Sub, 1, true), link(Do::Exp, 0, false), fold],
-        ];
-        for mut links in chains {
-            for last in [Do::Store, Do::Stream] {
-                if links.last().is_some_and(|l| l.what != Do::Fold) {
-                    links.truncate(4);
-                    links.push(link(last, 5, false));
-                }
-                let known = Known::find(&links);
-                assert!(known.is_some(), "{links:?}");
-                for cols in [5, 64, 67, 200] {
-                    assert_eq!(result(&links, known, cols), result(&links, None, cols), "{known:?} {cols}");
-                }
-            }
-        }
     }
 }

@@ -348,9 +348,9 @@ impl<'a> Worker<'a> {
         let slots: SmallVec<[Slot; 16]> = chain.outside.iter().map(|o| self.slot(o, Class::Full)).collect();
         let results: SmallVec<[*mut f32; FOLDS]> =
             chain.folds.iter().map(|(_, dst)| self.slot(dst, Class::Row).ptr.cast()).collect();
-        let (rows, cols, other) = (self.rows, self.cols, self.loops.link);
+        let (rows, cols, loops) = (self.rows, self.cols, self.loops);
         // SAFETY: as in `step`.
-        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots: &slots, results: &results, other }) }
+        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots: &slots, results: &results, loops }) }
     }
 
     fn step(&mut self, step: &Step) {

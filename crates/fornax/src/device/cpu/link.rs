@@ -1,9 +1,10 @@
 //! Links instructions to chains: finds runs of f32 instructions that can be carried out together, keeps in hand
 //! what the next one uses, and remembers what a later one does.
 
-use super::chain::{Chain, Do, FOLDS, Known, Link, OUTSIDE, REMEMBERED};
+use super::chain::{Chain, Do, FOLDS, Link, OUTSIDE, REMEMBERED};
 use super::compile::{Builder, internal};
 use super::emit::Event;
+use super::known::Known;
 use super::numeric::register;
 use super::space::Class;
 use super::tile::{Code, Operand, Place, Step};
@@ -72,7 +73,6 @@ impl Builder<'_> {
                         };
                         return fits && float(a.index()) && made.contains(&a.index());
                     }
-                    Inst::Unary(op, _) if Do::unary(op).is_none() => return false,
                     Inst::Binary(op, ..) if Do::binary(op).is_none() => return false,
                     Inst::Unary(..) | Inst::Binary(..) | Inst::Cast(_) => {
                         if !operands.iter().all(|v| float(v.index())) {
@@ -99,6 +99,7 @@ impl Builder<'_> {
         let (mut made, mut outside) = (FxHashSet::default(), FxHashSet::default());
         let (mut pass, mut folds, mut open) = (0, 0, false);
         for (at, &(this, event)) in events.iter().enumerate() {
+            // An event has at most three operands and a result.
             let full = made.len() >= REMEMBERED || outside.len() + 4 > OUTSIDE || folds >= FOLDS;
             if this != pass || full {
                 (pass, open) = (this, false);
@@ -210,7 +211,7 @@ impl Builder<'_> {
         match instr.inst {
             Inst::Unary(op, a) => {
                 linker.take(self, a.index())?;
-                linker.push(Do::unary(op).ok_or_else(|| internal("a function no chain has"))?, 0, false);
+                linker.push(Do::Unary(op), 0, false);
             }
             Inst::Binary(op, a, b) => {
                 let (a, b) = (a.index(), b.index());
@@ -232,10 +233,8 @@ impl Builder<'_> {
             }
             Inst::Cast(a) => {
                 linker.take(self, a.index())?;
-                match instr.dtype {
-                    DType::F16 => linker.push(Do::RoundF16, 0, false),
-                    DType::BF16 => linker.push(Do::RoundBf16, 0, false),
-                    _ => {}
+                if matches!(instr.dtype, DType::F16 | DType::BF16) {
+                    linker.push(Do::Round(instr.dtype), 0, false);
                 }
             }
             _ => return Err(internal("an instruction no chain has")),

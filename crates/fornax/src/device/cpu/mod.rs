@@ -21,6 +21,7 @@ mod exec;
 mod fused;
 mod gemm;
 mod indexed;
+mod known;
 mod lanes;
 mod link;
 mod math;

@@ -2,7 +2,7 @@
 //! tile is `rows` x `cols`; every operand is a pointer, a row stride, and whether it advances along the
 //! columns.
 
-use super::chain::{self, BLOCK, Link, Other, Work};
+use super::chain::{self, Work};
 use super::math;
 use super::reduce;
 use super::rows::{Packed, few_rows_with};
@@ -510,8 +510,6 @@ pub(super) struct Loops {
     /// `dst = a` in f32, past the caches.
     pub stream: unsafe fn(&Tile),
     pub chain: unsafe fn(&Work),
-    /// See [`chain::other`].
-    pub link: unsafe fn(&Link, &mut [f32; BLOCK], usize, &Other),
     pub convert: unsafe fn(DType, DType, &Tile),
     pub round_to: unsafe fn(DType, &Tile),
     /// Reduces the columns (true) or the rows of `a` into `dst`.
@@ -547,10 +545,6 @@ macro_rules! machine {
                 unsafe { chain::run::<$vector, $block>(w) }
             }
             $(#[target_feature(enable = $features)])?
-            unsafe fn link(link: &Link, x: &mut [f32; BLOCK], len: usize, with: &Other) {
-                unsafe { chain::other::<$vector>(link, x, len, with) }
-            }
-            $(#[target_feature(enable = $features)])?
             unsafe fn convert(from: DType, to: DType, t: &Tile) {
                 unsafe { super::convert::<$vector>(from, to, t) }
             }
@@ -575,7 +569,7 @@ macro_rules! machine {
                 unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, stream, chain, link, convert, round_to, reduce, exp_sum, integer, few_rows };
+                Loops { unary, binary, choose, stream, chain, convert, round_to, reduce, exp_sum, integer, few_rows };
         }
     };
 }

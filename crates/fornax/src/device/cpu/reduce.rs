@@ -66,7 +66,7 @@ unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32)
 
 /// The lanes folded pairwise.
 #[inline(always)]
-unsafe fn fold_lanes<S: Simd>(x: S, join: &impl Fn(f32, f32) -> f32) -> f32 {
+pub(super) unsafe fn fold_lanes<S: Simd>(x: S, join: &impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = unsafe { x.lanes() };
     let mut n = S::W;
     while n > 1 {
@@ -218,7 +218,7 @@ fn beats<T: Number>(op: Reduce, new: T, old: T) -> bool {
 }
 
 #[inline(always)]
-fn join<T: Number>(op: Reduce, a: T, b: T) -> T {
+pub(super) fn join<T: Number>(op: Reduce, a: T, b: T) -> T {
     match op {
         Reduce::Sum => a.add(b),
         Reduce::Prod => a.mul(b),
