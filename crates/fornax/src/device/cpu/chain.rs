@@ -95,6 +95,31 @@ pub(super) struct Chain {
     /// The operands outside that are truth values, a bit each.
     pub masks: u32,
     pub known: Option<Known>,
+    /// Which part of the memory ahead it asks for, and of how many.
+    pub share: Option<(usize, usize)>,
+}
+
+/// Memory of rows that are needed soon: where the first begins, the bytes between them, and the cache lines of each.
+pub(super) struct Ahead {
+    pub ptr: *const u8,
+    pub row: isize,
+    pub lines: usize,
+}
+
+impl Ahead {
+    /// Asks for a row.
+    #[inline(always)]
+    fn fetch(&self, row: usize) {
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (row, self.ptr, self.row, self.lines);
+        #[cfg(target_arch = "x86_64")]
+        for line in 0..self.lines {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let at = self.ptr.wrapping_offset(row as isize * self.row).wrapping_add(line * 64);
+            // SAFETY: a hint, which no address can make fault.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast::<i8>()) };
+        }
+    }
 }
 
 /// A chain's work on one tile.
@@ -108,6 +133,8 @@ pub(super) struct Work<'a> {
     pub results: &'a [*mut f32],
     /// The loops over a tile, for what needs the registers for itself.
     pub loops: &'a Loops,
+    /// A row for each of the tile's.
+    pub ahead: &'a [Ahead],
 }
 
 /// Where the operands of a row lie, and what has been folded of it.
@@ -165,6 +192,7 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
                 row.folded[i] = S::splat(unit(*op));
             }
             row.first = r == 0;
+            w.ahead.iter().for_each(|a| a.fetch(r));
             let mut col = 0;
             if let Some(s) = w.chain.streamed {
                 // Only whole, aligned vectors go past the caches.

@@ -436,6 +436,17 @@ impl Builder<'_> {
             .filter(|(i, _)| self.space.class(*i) == Class::Full)
             .map(|(i, _)| i)
             .collect();
+        // Each chain asks for a part of the tile below: more at a time than a core can wait for would hold it up.
+        let chained = |step: &Step| match step.code {
+            Code::Chain(n) => Some(n as usize),
+            _ => None,
+        };
+        let chained: Vec<usize> = passes.iter().flatten().filter_map(chained).collect();
+        if self.space.reduces() && self.resident {
+            for (part, &n) in chained.iter().enumerate() {
+                self.chains[n].share = Some((part, chained.len()));
+            }
+        }
         Ok(Program {
             ahead,
             tile_rows: self.rows,

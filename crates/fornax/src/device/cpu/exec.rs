@@ -1,6 +1,6 @@
 //! Runs block programs: walks the tiles of a segment and carries out the steps on each.
 
-use super::chain::{Chain, FOLDS, Work};
+use super::chain::{Ahead, Chain, FOLDS, Work};
 use super::numeric::{self, register, with_register};
 use super::ops::{Loops, Slot, Tile, loops};
 use super::reduce::{self, Running};
@@ -98,27 +98,17 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Asks for the memory of the next tile, so that it arrives while this one is computed.
-    #[inline(always)]
-    fn prefetch(&self) {
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = &self.program.ahead;
-        #[cfg(target_arch = "x86_64")]
-        for &i in &self.program.ahead {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    /// A part of the memory of the tile below, so that it arrives while this one is computed.
+    fn ahead(&self, (part, of): (usize, usize)) -> SmallVec<[Ahead; 4]> {
+        let below = |&i: &usize| {
             let size = self.program.sizes[i];
             let row = self.program.space.accesses[i].row_stride() * size as isize;
-            let bytes = self.cols * size;
-            // The next tile lies below, or beside if this one is part of a row.
-            let down = if self.rows > 1 { row * self.rows as isize } else { bytes as isize };
-            for r in 0..self.rows {
-                let next = self.pointers[i].wrapping_offset(down + r as isize * row);
-                for line in (0..bytes).step_by(64) {
-                    // SAFETY: a hint, which no address can make fault.
-                    unsafe { _mm_prefetch::<_MM_HINT_T1>(next.wrapping_add(line).cast::<i8>()) };
-                }
-            }
-        }
+            let all = (self.cols * size).div_ceil(64);
+            let (first, end) = (all * part / of, all * (part + 1) / of);
+            let ptr = self.pointers[i].wrapping_offset(row * self.rows as isize).wrapping_add(first * 64);
+            Ahead { ptr, row, lines: end - first }
+        };
+        self.program.ahead.iter().map(below).collect()
     }
 
     /// Runs all of a range of kept tiles.
@@ -147,7 +137,6 @@ impl<'a> Worker<'a> {
         for tile in tiles {
             if !once || pass == 0 {
                 self.seek(kept, tile);
-                self.prefetch();
             }
             let mut steps = program.passes[pass].iter();
             for step in &mut steps {
@@ -349,8 +338,10 @@ impl<'a> Worker<'a> {
         let results: SmallVec<[*mut f32; FOLDS]> =
             chain.folds.iter().map(|(_, dst)| self.slot(dst, Class::Row).ptr.cast()).collect();
         let (rows, cols, loops) = (self.rows, self.cols, self.loops);
+        let ahead = chain.share.map_or_else(SmallVec::new, |share| self.ahead(share));
+        let (slots, results, ahead) = (&slots[..], &results[..], &ahead[..]);
         // SAFETY: as in `step`.
-        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots: &slots, results: &results, loops }) }
+        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots, results, ahead, loops }) }
     }
 
     fn step(&mut self, step: &Step) {

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Element-instructions below which a launch runs on the calling thread.
 pub(super) const INLINE: usize = 48 * 1024;
 /// Element-instructions that make a task.
-const TASK: usize = 768 * 1024;
+const TASK: usize = 256 * 1024;
 /// The most tasks of a segment, however large it is.
 const MOST_TASKS: usize = 4096;
 /// A reduction is cut into parts only where fewer kept tiles than this could share the work.

@@ -121,7 +121,8 @@ mod tests {
             known,
             ..Chain::default()
         };
-        let work = Work { chain: &chain, rows, cols, slots: &slots, results: &results, loops: loops() };
+        let (slots, results, ahead) = (&slots[..], &results[..], &[][..]);
+        let work = Work { chain: &chain, rows, cols, slots, results, ahead, loops: loops() };
         // SAFETY: the operands cover rows x cols.
         unsafe { (loops().chain)(&work) };
         memory.iter().flatten().chain(&sums).map(|x| x.to_bits()).collect()
