@@ -209,8 +209,9 @@ fn a_long_batch_is_submitted_in_pieces_and_runs_in_order() -> Result<()> {
     Ok(())
 }
 
-/// Makes an adapter without cooperative matrices compute with them: each lane of a subgroup keeps eight elements of a
-/// sum, and a matrix of halves is an address in workgroup memory, with the steps from row to row and column to column.
+/// Makes an adapter without cooperative matrices compute with them. Each lane of a subgroup keeps eight elements of a sum,
+/// two rows apart, and of a left side the rows that it needs for them; a right side is an address in workgroup memory,
+/// with the steps from row to row and column to column.
 pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatch {
     let real = gpu.device.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
     if real || !dispatch.text.contains("coop_mat16x16") {
@@ -220,48 +221,56 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
         let rest = line.split_once(from).map_or("", |(_, rest)| rest);
         rest.split_once(to).map_or("", |(part, _)| part).into()
     };
-    let plain = |line: &str| -> String {
+    // Memory, address of the first element and elements from row to row, of single elements or vectors.
+    let place = |line: &str| {
+        let (memory, at) = (between(line, "&", "["), between(line, "[", "], "));
+        let stride = between(line, "], ", ")");
+        match at.strip_suffix(" / 4u") {
+            Some(at) => (memory, at.to_string(), format!("4u * {stride}"), true),
+            None => (memory, at, stride, false),
+        }
+    };
+    // The number is nothing, but compilers do not know it and unroll no loop.
+    let each = |i: &str, n: usize| format!("for (var {i} = 0u; {i} < {n}u + (lane >> 16u); {i}++)");
+    let mut rights = std::collections::HashMap::new();
+    let mut plain = |line: &str| -> String {
         if line.starts_with("enable wgpu_cooperative_matrix") {
             String::new()
         } else if line.contains("coop_mat16x16<f32, C>()") {
             line.replace("coop_mat16x16<f32, C>()", "array<f32, 8>()")
+        } else if line.contains("coopStoreT") || line.contains("<f32, C>>(") {
+            let (memory, at, stride, vectors) = place(line);
+            let at = format!("{at} + (e / 16u) * {stride} + e % 16u");
+            let element = if vectors { format!("[({at}) / 4u][({at}) % 4u]") } else { format!("[{at}]") };
+            let moved = match line.split_once(" = ") {
+                Some((sum, _)) => format!("{sum}[i] = {memory}{element};"),
+                None => format!("{memory}{element} = {}[i];", between(line, "(", ", &")),
+            };
+            format!("{} {{ let e = lane % 32u + 32u * i; {moved} }}", each("i", 8))
         } else if line.contains("coopLoad") {
-            let (name, at) = (between(line, "let ", " ="), between(line, "[", " / 4u], "));
-            let stride = format!("4u * {}", between(line, " / 4u], ", ")"));
-            let steps =
-                if line.contains("coopLoadT") { format!("{stride}, 1u") } else { format!("1u, {stride}") };
-            format!("let {name} = vec3<u32>({at}, {steps});")
+            let (name, (memory, at, stride, _)) = (between(line, "let ", " ="), place(line));
+            let (down, across) =
+                if line.contains("coopLoadT") { (stride, "1u".into()) } else { ("1u".into(), stride) };
+            if line.contains("<f16, B>") {
+                rights.insert(name.clone(), memory);
+                return format!("let {name} = vec3<u32>({at}, {down}, {across});");
+            }
+            let x = format!("{at} + (lane % 32u / 16u + e / 16u * 2u) * ({down}) + e % 16u * ({across})");
+            let taken = format!("let x = {x}; {name}[e] = f32({memory}[x / 4u][x % 4u]);");
+            format!("var {name}: array<f32, 128>; {} {{ {taken} }}", each("e", 128))
         } else if line.contains("coopMultiplyAdd") {
-            line.replace("coopMultiplyAdd(", "multiply_add(lane, ")
-        } else if line.contains("coopStoreT") {
-            let (sum, memory) = (between(line, "(", ", &"), between(line, "&", "["));
-            let (at, stride) = (between(line, "[", "], "), between(line, "], ", ")"));
-            let place = format!("{memory}[{at} + (e / 16u) * {stride} + e % 16u]");
-            format!("for (var i = 0u; i < 8u; i++) {{ let e = lane % 32u + 32u * i; {place} = {sum}[i]; }}")
+            let (sum, b) = (between(line, "", " ="), between(line, ", ", ", "));
+            let (a, memory) = (between(line, "(", ","), &rights[&b]);
+            let y = format!("let y = {b}.x + k * {b}.y + lane % 16u * {b}.z;");
+            let added = format!("{sum}[i] += {a}[i * 16u + k] * f32({memory}[y / 4u][y % 4u]);");
+            format!("{} {{ {} {{ {y} {added} }} }}", each("i", 8), each("k", 16))
         } else {
             line.into()
         }
     };
-    dispatch.text = dispatch.text.lines().map(plain).collect::<Vec<_>>().join("\n") + MULTIPLY_ADD;
+    dispatch.text = dispatch.text.lines().map(&mut plain).collect::<Vec<_>>().join("\n");
     dispatch
 }
-
-const MULTIPLY_ADD: &str = "
-fn multiply_add(lane: u32, a: vec3<u32>, b: vec3<u32>, c: array<f32, 8>) -> array<f32, 8> {
-  var sum = c;
-  // Nothing, but compilers do not know it and unroll no loop.
-  let none = lane >> 16u;
-  for (var i = 0u; i < 8u + none; i++) {
-    let e = lane % 32u + 32u * i;
-    for (var k = 0u; k < 16u + none; k++) {
-      let x = a.x + (e / 16u) * a.y + k * a.z;
-      let y = b.x + k * b.y + (e % 16u) * b.z;
-      sum[i] += f32(tile_a[x / 4u][x % 4u]) * f32(tile_b[y / 4u][y % 4u]);
-    }
-  }
-  return sum;
-}
-";
 
 #[test]
 fn cooperative_products_compute_the_same() -> Result<()> {
@@ -292,6 +301,39 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
             }
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn cooperative_attention_computes_the_same() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
+    // Batch, heads, key heads, queries, keys, widths: parts of tiles; heads that share keys, packed and not; keys in parts.
+    let cases = [
+        ([1, 1, 1, 130, 130, 16, 16], true, false),
+        ([2, 2, 1, 65, 65, 64, 32], true, true),
+        ([1, 4, 2, 17, 65, 80, 80], false, true),
+        ([1, 1, 1, 17, 1, 128, 16], false, false),
+        ([1, 1, 1, 33, 700, 16, 128], false, false),
+    ];
+    for ([b, h, hk, tq, tk, d, dv], causal, masked) in cases {
+        // Rows lie between those of other heads, as a fused projection leaves them.
+        let rows = |t: usize, heads: usize, width: usize, pace: f32| {
+            wave(&[b, t, heads, width], pace, DType::F16, &device)?.transpose(1, 2)
+        };
+        // Later keys score much higher, so that what was summed before must be corrected.
+        let rising = wave(&[1, 1, tk, 1], 1.5 / tk as f32, DType::F16, &device)?;
+        let (q, v) = (rows(tq, h, d, 0.37)?, rows(tk, hk, dv, 0.11)?);
+        let k = rows(tk, hk, d, 0.37)?.mul(&rising)?.mul(4.0)?;
+        k.eval()?;
+        let mask = wave(&[tq, tk], 0.9, DType::F16, &device)?;
+        let options = AttentionOptions { causal, mask: masked.then_some(&mask), ..Default::default() };
+        let out = q.scaled_dot_product_attention(&k, &v, &options)?;
+        if gpu.caps.subgroup.is_some_and(|size| size >= 8) {
+            let printed = super::print::print(&out.plan()?.steps[0].kernel, &[], None, &gpu.caps)?;
+            assert!(printed.dispatches[0].text.contains("coopMultiplyAdd"), "{}", printed.dispatches[0].text);
+        }
+        check(&format!("{:?}, causal: {causal}, mask: {masked}", [b, h, hk, tq, tk, d, dv]), Ok(out))?;
     }
     Ok(())
 }

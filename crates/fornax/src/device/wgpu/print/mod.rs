@@ -6,6 +6,7 @@ mod attention;
 mod attention_grad;
 mod column;
 mod functions;
+mod halves;
 mod lanes;
 mod line;
 mod map;

@@ -5,7 +5,7 @@ use super::tests::{LARGE, validate};
 use super::{Caps, print};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::{Device, Tensor};
+use crate::{AttentionOptions, Device, Tensor};
 use std::path::Path;
 
 /// Prints the kernels that compute some tensors and compares them with the file of that name.
@@ -65,7 +65,11 @@ fn texts_stay_what_they_were() -> Result<()> {
         "matmul_cooperative_transposed",
         &Caps { cooperative: true, ..LARGE },
         &[&left.t()?.matmul(&right.t()?)?],
-    )
+    )?;
+    let rows = || data(&[8, 512, 12, 64], DType::F16)?.transpose(1, 2);
+    let options = AttentionOptions { causal: true, ..Default::default() };
+    let attended = rows()?.scaled_dot_product_attention(&rows()?, &rows()?, &options)?.transpose(1, 2)?;
+    check("attention_cooperative", &Caps { cooperative: true, ..LARGE }, &[&attended])
 }
 
 #[test]

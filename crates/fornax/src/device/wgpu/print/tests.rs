@@ -29,6 +29,7 @@ pub(super) const LARGE: Caps = Caps {
 fn adapters() -> Vec<Caps> {
     vec![
         LARGE,
+        Caps { cooperative: true, ..LARGE },
         Caps { f16: false, ..LARGE },
         Caps { int64: false, ..LARGE },
         Caps { subgroup: None, ..LARGE },

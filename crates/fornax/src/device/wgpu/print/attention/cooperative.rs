@@ -1,0 +1,301 @@
+//! The main dispatch with the hardware's matrix units. A subgroup owns rows of queries, which stay in its registers as
+//! matrices, and so do the sums of their outputs. Scores and weights pass through workgroup memory, because lanes see
+//! no elements of a matrix: scores as floats, weights as halves. For a tile of keys:
+//!
+//! ```text
+//! scores  = queries . keys        keys in the tile, values on their way into registers
+//! weights = exp(scores - shift)   by lanes; values into the tile, over the keys
+//! outputs += weights values       the next keys on their way
+//! ```
+//!
+//! `shift` follows the largest score of a row only where that has risen far: until then weights stay inside a half's range,
+//! and the outputs need no correction, which would take them through workgroup memory too.
+
+use super::super::halves::{Operand, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, across_team, possible};
+use super::super::module::{Binding, Module, line};
+use super::super::tile::{Operand as Words, PARTS, minus_infinity};
+use super::super::{Printed, Printer};
+use super::{Form, declare_results, put_lse, put_out, scale};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::kernel::Attention;
+use std::fmt::Write;
+
+/// Rows of a subgroup, subgroups of a workgroup, keys of a tile.
+type Cut = (usize, usize, usize);
+
+/// From the best on; the first that fits is taken.
+const CUTS: [Cut; 6] = [(16, 4, 64), (16, 4, 32), (16, 2, 64), (16, 2, 32), (16, 1, 64), (16, 1, 32)];
+
+/// The widest rows: matrices of queries and of outputs stay in registers.
+const WIDEST: usize = 128;
+
+/// How far a score may be above the shift of its row. Weights are then below 3000.
+const FAR: &str = "8.0";
+
+/// Rows of sums that a subgroup sees at a time, each by a team of lanes.
+const SEEN: usize = SUBGROUP / TEAM;
+
+/// The form that uses matrix units, if that can be done and there are queries enough.
+pub(super) fn form(printer: &Printer<'_>, body: &Attention, form: Form) -> Option<Form> {
+    let caps = printer.caps;
+    let operands = [&body.q, &body.k, &body.v];
+    let halves = operands.iter().all(|operand| Operand::fits(printer, operand));
+    let apart = body.mask.as_ref().is_none_or(|mask| operands.iter().all(|operand| operand.0 != mask.0));
+    let narrow = form.sizes.d.max(form.sizes.dv) <= WIDEST;
+    if !possible(caps) || !halves || !apart || !narrow || form.rows() <= SIDE / 2 {
+        return None;
+    }
+    let cut = |&(rows, subgroups, keys): &Cut| Form {
+        queries: rows * subgroups,
+        keys,
+        staged: true,
+        cooperative: Some(rows),
+        ..form
+    };
+    CUTS.iter().map(cut).find(|form| {
+        let (keys, weights, sight) = tiles_of(form);
+        form.queries <= form.rows().next_power_of_two().max(SIDE)
+            && keys.bytes() + weights.bytes() + sight.bytes() + 4 <= caps.workgroup_bytes as usize
+            && form.lanes() <= caps.lanes as usize
+    })
+}
+
+/// Keys, then values; queries at first, then weights; scores, and outputs where they must be seen.
+fn tiles_of(form: &Form) -> (Tile, Tile, Sight) {
+    let (d, dv) = (form.sizes.d, form.sizes.dv);
+    (
+        Tile::new("keys", form.keys, d.max(dv)),
+        Tile::new("weights", form.queries, form.keys.max(d)),
+        Sight { name: "sight", rows: form.queries, width: form.keys },
+    )
+}
+
+pub(super) fn tiles(
+    printer: &Printer<'_>,
+    body: &Attention,
+    form: &Form,
+    own: usize,
+    scratch: usize,
+    printed: &mut Printed,
+) -> Result<()> {
+    let mut m = printer.module();
+    let groups = text(&mut m, body, form, own, scratch);
+    printed.dispatches.push(m.finish(form.lanes() as u32, groups)?);
+    Ok(())
+}
+
+/// Prints the dispatch; gives the number of workgroups.
+fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: usize) -> usize {
+    let sizes = form.sizes;
+    let [q, k, v] = [&body.q, &body.k, &body.v].map(|operand| Operand::new(m, operand));
+    let mask = body.mask.as_ref().map(|mask| Words::single(m, mask));
+    declare_results(m, body, form, scratch);
+    let (tile, weights, sight) = tiles_of(form);
+    tile.declare(m);
+    weights.declare(m);
+    sight.declare(m);
+    let _ = writeln!(m.globals, "var<workgroup> risen: u32;");
+    let (rows, parts, lanes) = (form.rows(), form.parts, form.lanes());
+    let groups = form.open(m);
+    line!(m, "let block = lane / {SUBGROUP}u * {own}u;");
+    line!(m, "let team = block + lane % {SUBGROUP}u / {TEAM}u;");
+    line!(m, "let column = lane % {TEAM}u;");
+    let nothing = minus_infinity(m);
+    let mut places = vec![];
+    for r in 0..own / SEEN {
+        line!(m, "let row{r} = team + {}u;", r * SEEN);
+        line!(m, "let query{r} = min(start + row{r}, {}u);", rows - 1);
+        places.push(form.place(m, &format!("query{r}")));
+        line!(m, "var shift{r} = {nothing};");
+        line!(m, "var sum{r} = 0.0;");
+    }
+    let wanted = body.out.is_some();
+    let outputs = Sums::new(m, "o", own, sizes.dv);
+    let queries = queries(m, form, &q, weights, own);
+    let key = |_: &mut Module<'_>, row: &str| ["batch".into(), "key_head".into(), row.into()];
+    let [k, v] = [&k, &v].map(|operand| Stage::new(m, operand, tile, sizes.tk, lanes));
+    line!(m, "let first = part * {}u;", form.share);
+    k.load(m, "first", key);
+
+    form.open_keys(m, body.spec.causal);
+    line!(m, "workgroupBarrier();");
+    k.put(m, "keys_at");
+    line!(m, "if (lane == 0u) {{ risen = 0u; }}");
+    line!(m, "workgroupBarrier();");
+    if wanted {
+        v.load(m, "keys_at", key);
+    }
+    line!(m, "{{");
+    let scores = Sums::new(m, "s", own, form.keys);
+    let left = |_: &mut Module<'_>, step: usize| queries[step].clone();
+    scores.add(m, sizes.d, left, |m, name, at, column| tile.right_turned(m, name, column, at));
+    scores.show(m, &sight, 0);
+    line!(m, "}}");
+    line!(m, "workgroupBarrier();");
+    let fades = weigh(m, body, form, mask.as_ref(), &places);
+    if wanted {
+        v.put(m, "keys_at");
+        line!(m, "let corrected = workgroupUniformLoad(&risen);");
+        line!(m, "if (corrected != 0u) {{");
+        for first in (0..sizes.dv).step_by(sight.width) {
+            outputs.show(m, &sight, first);
+            line!(m, "workgroupBarrier();");
+            for (r, fade) in fades.iter().enumerate() {
+                for g in 0..sight.width.min(sizes.dv - first).div_ceil(4 * TEAM) {
+                    let at = sight.four(&format!("row{r}"), &vector(g));
+                    line!(m, "{at} = {at} * {fade};");
+                }
+            }
+            line!(m, "workgroupBarrier();");
+            outputs.take_back(m, &sight, first);
+        }
+        line!(m, "}}");
+    }
+    line!(m, "let next = keys_at + {}u;", form.keys);
+    k.load(m, "next", key);
+    if wanted {
+        let left = |m: &mut Module<'_>, step: usize| {
+            let names: Vec<String> = (0..own / SIDE).map(|i| format!("a{i}")).collect();
+            for (i, name) in names.iter().enumerate() {
+                weights.left(m, name, &format!("(block + {}u)", i * SIDE), step * SIDE);
+            }
+            names
+        };
+        outputs.add(m, form.keys, left, |m, name, at, column| tile.right(m, name, at, column));
+    }
+    line!(m, "}}");
+
+    for r in 0..places.len() {
+        across_team(m, "+", &format!("sum{r}"));
+        line!(m, "let seen{r} = sum{r} != 0.0;");
+        line!(m, "let share{r} = select(0.0, 1.0 / sum{r}, seen{r});");
+        line!(m, "let stored{r} = real && start + row{r} < {rows}u;");
+    }
+    let scratch_row = |r: usize| format!("(unit * {rows}u + query{r}) * {parts}u + part");
+    for first in (0..if wanted { sizes.dv } else { 0 }).step_by(sight.width) {
+        line!(m, "workgroupBarrier();");
+        outputs.show(m, &sight, first);
+        line!(m, "workgroupBarrier();");
+        for (r, (head, t)) in places.iter().enumerate() {
+            for g in 0..sight.width / (4 * TEAM) {
+                let c = format!("({} + {}u)", vector(g), first / 4);
+                line!(m, "if (stored{r} && {c} < {}u) {{", sizes.dv / 4);
+                let value =
+                    m.bind("x", &format!("{} * share{r}", sight.four(&format!("row{r}"), &vector(g))));
+                put_out(m, body, form, scratch, [&scratch_row(r), head, t, &c, &value]);
+                line!(m, "}}");
+            }
+        }
+    }
+    for (r, (head, t)) in places.iter().enumerate().filter(|_| parts > 1 || body.lse.is_some()) {
+        line!(m, "if (stored{r} && column == 0u) {{");
+        line!(m, "let lse = select({nothing}, shift{r} + log(sum{r}), seen{r});");
+        match parts {
+            1 => put_lse(m, body, form, head, t),
+            _ => m.store(Binding::Scratch(scratch + 1), DType::F32, &scratch_row(r), &["lse".into()]),
+        }
+        line!(m, "}}");
+    }
+    groups
+}
+
+/// Vector `g` of a lane in a row.
+fn vector(g: usize) -> String {
+    format!("(column + {}u)", g * TEAM)
+}
+
+/// Takes the queries of each subgroup into its registers; gives the names of the matrices, by step along the width.
+fn queries(m: &mut Module<'_>, form: &Form, q: &Operand, tile: Tile, own: usize) -> Vec<Vec<String>> {
+    let stage = Stage::new(m, q, tile, form.rows(), form.lanes());
+    stage.load(m, "start", |m, row| {
+        let (head, t) = form.place(m, row);
+        ["batch".into(), head, t]
+    });
+    stage.put(m, "start");
+    line!(m, "workgroupBarrier();");
+    let mut step = |k: usize| {
+        let matrix = |i: usize| {
+            let name = format!("q{i}_{k}");
+            tile.left(m, &name, &format!("(block + {}u)", i * SIDE), k * SIDE);
+            name
+        };
+        (0..own / SIDE).map(matrix).collect()
+    };
+    (0..form.sizes.d / SIDE).map(&mut step).collect()
+}
+
+/// Turns the scores that are seen into weights. Gives what the outputs of each row fade by, as names.
+fn weigh(
+    m: &mut Module<'_>,
+    body: &Attention,
+    form: &Form,
+    mask: Option<&Words>,
+    places: &[(String, String)],
+) -> Vec<String> {
+    let (_, weights, sight) = tiles_of(form);
+    let (sizes, factor, nothing) = (form.sizes, scale(body.spec.scale), minus_infinity(m));
+    let vectors = form.keys / (4 * TEAM);
+    for g in 0..vectors {
+        line!(m, "let key{g} = keys_at + {} * 4u;", vector(g));
+        if mask.is_some() {
+            (0..4).for_each(|e| line!(m, "let inside{g}_{e} = min(key{g} + {e}u, {}u);", sizes.tk - 1));
+        }
+    }
+    for (r, (head, t)) in places.iter().enumerate() {
+        for g in 0..vectors {
+            line!(m, "var x{r}_{g} = {} * {factor};", sight.four(&format!("row{r}"), &vector(g)));
+            if let Some(mask) = mask {
+                let coords = |e: usize| ["batch".into(), head.clone(), t.clone(), format!("inside{g}_{e}")];
+                let values: Vec<String> = (0..4).map(|e| mask.element(m, &coords(e))).collect();
+                line!(m, "x{r}_{g} += vec4<f32>({});", values.join(", "));
+            }
+        }
+    }
+    let (mut edges, mut hidden) = (vec![], vec![]);
+    if !sizes.tk.is_multiple_of(form.keys) {
+        edges.push(format!("keys_at + {}u > {}u", form.keys, sizes.tk));
+        hidden.push(format!("(each >= vec4<u32>({}u))", sizes.tk));
+    }
+    if body.spec.causal {
+        let first = if form.packed { "0u" } else { "start" };
+        edges.push(format!("keys_at + {}u > {first}", form.keys - 1));
+        hidden.push("(each > vec4<u32>(TIME))".into());
+    }
+    if !edges.is_empty() {
+        line!(m, "if ({}) {{", edges.join(" || "));
+        for g in 0..vectors {
+            line!(m, "{{");
+            line!(m, "let each = vec4<u32>(key{g}) + vec4<u32>(0u, 1u, 2u, 3u);");
+            for (r, (_, t)) in places.iter().enumerate() {
+                let hidden = hidden.join(" | ").replace("TIME", t);
+                line!(m, "x{r}_{g} = select(x{r}_{g}, vec4<f32>({nothing}), {hidden});");
+            }
+            line!(m, "}}");
+        }
+        line!(m, "}}");
+    }
+    let each = |g: usize, r: usize| PARTS.map(|part| format!("x{r}_{g}.{part}"));
+    let mut fades = vec![];
+    for r in 0..places.len() {
+        let all: Vec<String> = (0..vectors).flat_map(|g| each(g, r)).collect();
+        let largest = all.iter().skip(1).fold(all[0].clone(), |a, b| format!("max({a}, {b})"));
+        line!(m, "var top{r} = {largest};");
+        across_team(m, "max", &format!("top{r}"));
+        line!(m, "let far{r} = top{r} > shift{r} + {FAR};");
+        let unseen = |shift: &str| format!("(bitcast<u32>({shift}) == 0xff800000u)");
+        // What was not seen yet has no outputs to correct.
+        line!(m, "if (far{r} && !{}) {{ risen = 1u; }}", unseen(&format!("shift{r}")));
+        line!(m, "let fade{r} = select(1.0, exp(shift{r} - top{r}), far{r});");
+        line!(m, "shift{r} = select(shift{r}, top{r}, far{r});");
+        // A row that has seen nothing is not shifted: minus infinity less itself is not a number.
+        line!(m, "let base{r} = select(shift{r}, 0.0, {});", unseen(&format!("shift{r}")));
+        for g in 0..vectors {
+            line!(m, "x{r}_{g} = exp(x{r}_{g} - vec4<f32>(base{r}));");
+            line!(m, "{} = vec4<f16>(x{r}_{g});", weights.four(&format!("row{r}"), &vector(g)));
+        }
+        line!(m, "sum{r} = sum{r} * fade{r} + {};", all.join(" + "));
+        fades.push(format!("fade{r}"));
+    }
+    fades
+}

@@ -1,0 +1,276 @@
+//! Rows of halves in workgroup memory, as the hardware's matrix units take them, and blocks of f32 sums that lanes can
+//! only see through workgroup memory, because WGSL shows no elements of a cooperative matrix.
+
+use super::module::{Binding, Module, line};
+use super::program::{Access, access, address};
+use super::{Caps, Printer};
+use crate::dtype::DType;
+use crate::view::View;
+use std::fmt::Write;
+
+/// Lanes that own a matrix together.
+pub(super) const SUBGROUP: usize = 32;
+/// Rows and columns of a matrix.
+pub(super) const SIDE: usize = 16;
+/// Lanes that share a row of sums where lanes see them, four columns each at a time: a bank's worth.
+pub(super) const TEAM: usize = 8;
+/// Elements of padding after each row in workgroup memory, against bank conflicts.
+const PAD: usize = 8;
+
+/// An operand `[batch, head, position, width]` of halves that stay halves.
+pub(super) struct Operand {
+    binding: Binding,
+    view: View,
+}
+
+impl Operand {
+    /// Whether a read can be taken so: whole matrices wide, in vectors, without padding.
+    pub fn fits(printer: &Printer<'_>, (read, view): &(usize, View)) -> bool {
+        let last = view.shape.len() - 1;
+        printer.kernel.reads[*read].dtype == DType::F16
+            && view.mask.is_none()
+            && view.shape[last].is_multiple_of(SIDE)
+            && access(view, last, 4, 2, false) == Access::Vector
+    }
+
+    /// Declares the memory of a read, which nothing else in the text may read in another way.
+    pub fn new(m: &mut Module<'_>, (read, view): &(usize, View)) -> Operand {
+        let binding = m.read(*read);
+        m.want_halves(binding);
+        Operand { binding, view: view.clone() }
+    }
+
+    fn width(&self) -> usize {
+        self.view.shape[self.view.shape.len() - 1]
+    }
+}
+
+/// A matrix of halves in workgroup memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    pub name: &'static str,
+    pub rows: usize,
+    /// Elements from row to row.
+    stride: usize,
+}
+
+impl Tile {
+    pub fn new(name: &'static str, rows: usize, width: usize) -> Tile {
+        Tile { name, rows, stride: width + PAD }
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.rows * self.stride * 2
+    }
+
+    pub fn declare(&self, m: &mut Module<'_>) {
+        let _ = writeln!(m.globals, "var<workgroup> {}: array<vec4<f16>, {}>;", self.name, self.bytes() / 8);
+    }
+
+    /// The vector from column `4 * c` of a row on.
+    pub fn four(&self, row: &str, c: &str) -> String {
+        format!("{}[{row} * {}u + {c}]", self.name, self.stride / 4)
+    }
+
+    /// Names the matrix at a row and column, as the left side of a product.
+    pub fn left(&self, m: &mut Module<'_>, name: &str, row: &str, column: usize) {
+        self.matrix(m, name, "coopLoadT", "A", &format!("{row} * {}u + {column}u", self.stride));
+    }
+
+    /// Names the matrix at a row and column, as the right side of a product.
+    pub fn right(&self, m: &mut Module<'_>, name: &str, row: usize, column: usize) {
+        self.matrix(m, name, "coopLoadT", "B", &format!("{}u", row * self.stride + column));
+    }
+
+    /// The same, turned: the rows of the tile are the columns of the right side.
+    pub fn right_turned(&self, m: &mut Module<'_>, name: &str, row: usize, column: usize) {
+        self.matrix(m, name, "coopLoad", "B", &format!("{}u", row * self.stride + column));
+    }
+
+    fn matrix(&self, m: &mut Module<'_>, name: &str, load: &str, role: &str, at: &str) {
+        let (tile, stride) = (self.name, self.stride / 4);
+        line!(m, "let {name} = {load}<coop_mat16x16<f16, {role}>>(&{tile}[({at}) / 4u], {stride}u);");
+    }
+}
+
+/// Rows of an operand on their way into a tile, through registers, where they can arrive while something else is computed.
+pub(super) struct Stage<'a> {
+    operand: &'a Operand,
+    tile: Tile,
+    /// How many rows there are in all.
+    count: usize,
+    lanes: usize,
+    names: Vec<String>,
+}
+
+impl<'a> Stage<'a> {
+    /// Declares the registers.
+    pub fn new(
+        m: &mut Module<'_>,
+        operand: &'a Operand,
+        tile: Tile,
+        count: usize,
+        lanes: usize,
+    ) -> Stage<'a> {
+        let loads = (tile.rows * operand.width() / 4).div_ceil(lanes);
+        let names: Vec<String> = (0..loads).map(|_| m.fresh("held")).collect();
+        names.iter().for_each(|name| line!(m, "var {name} = vec4<f16>();"));
+        Stage { operand, tile, count, lanes, names }
+    }
+
+    /// The row and the vector of a load, and the condition under which the tile has it, if there is one.
+    fn place(&self, m: &mut Module<'_>, load: usize) -> (String, String, Option<String>) {
+        let (quads, total) = (self.operand.width() / 4, self.tile.rows * self.operand.width() / 4);
+        let i = m.bind("i", &format!("lane + {}u", load * self.lanes));
+        let past = ((load + 1) * self.lanes > total).then(|| format!("{i} < {total}u"));
+        (m.bind("row", &format!("{i} / {quads}u")), m.bind("c", &format!("{i} % {quads}u")), past)
+    }
+
+    /// Loads rows from `first` on; `coords` gives the coordinates of a row. Nothing looks at what was loaded yet: that
+    /// would wait for it.
+    pub fn load(
+        &self,
+        m: &mut Module<'_>,
+        first: &str,
+        coords: impl Fn(&mut Module<'_>, &str) -> [String; 3],
+    ) {
+        for (load, name) in self.names.iter().enumerate() {
+            let (row, c, _) = self.place(m, load);
+            let row = m.bind("row", &format!("min({first} + {row}, {}u)", self.count - 1));
+            let mut coords = coords(m, &row).to_vec();
+            coords.push(m.bind("d", &format!("{c} * 4u")));
+            let at = m.bind("a", &address(&self.operand.view, &coords));
+            let four = m.halves(self.operand.binding, &at, 4).remove(0);
+            line!(m, "{name} = {four};");
+        }
+    }
+
+    /// Puts the rows that were loaded last, from `first` on, into the tile; those past the last are zeros.
+    pub fn put(&self, m: &mut Module<'_>, first: &str) {
+        for (load, name) in self.names.iter().enumerate() {
+            let (row, c, inside) = self.place(m, load);
+            let at = self.tile.four(&row, &c);
+            let value = match self.count.is_multiple_of(self.tile.rows) {
+                true => name.clone(),
+                false => format!("select(vec4<f16>(), {name}, {first} + {row} < {}u)", self.count),
+            };
+            match inside {
+                Some(inside) => line!(m, "if ({inside}) {{ {at} = {value}; }}"),
+                None => line!(m, "{at} = {value};"),
+            }
+        }
+    }
+}
+
+/// Where sums go to be seen: floats in workgroup memory, a row for each row of the workgroup's tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    pub name: &'static str,
+    pub rows: usize,
+    pub width: usize,
+}
+
+impl Sight {
+    fn stride(&self) -> usize {
+        self.width + PAD
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.rows * self.stride() * 4
+    }
+
+    pub fn declare(&self, m: &mut Module<'_>) {
+        let _ = writeln!(m.globals, "var<workgroup> {}: array<vec4<f32>, {}>;", self.name, self.bytes() / 16);
+    }
+
+    /// The vector from column `4 * c` of a row on.
+    pub fn four(&self, row: &str, c: &str) -> String {
+        format!("{}[{row} * {}u + {c}]", self.name, self.stride() / 4)
+    }
+
+    fn place(&self, row: &str, column: usize) -> String {
+        let stride = self.stride();
+        format!("&{}[({row} * {stride}u + {column}u) / 4u], {}u", self.name, stride / 4)
+    }
+
+    /// Stores a matrix of sums at a row and column.
+    pub fn put(&self, m: &mut Module<'_>, sum: &str, row: &str, column: usize) {
+        line!(m, "coopStoreT({sum}, {});", self.place(row, column));
+    }
+
+    /// Loads it again.
+    pub fn take(&self, m: &mut Module<'_>, sum: &str, row: &str, column: usize) {
+        line!(m, "{sum} = coopLoadT<coop_mat16x16<f32, C>>({});", self.place(row, column));
+    }
+}
+
+/// A block of f32 sums of a subgroup: names of matrices, by row and column.
+pub(super) struct Sums {
+    pub names: Vec<Vec<String>>,
+}
+
+impl Sums {
+    /// Declares them, all zero.
+    pub fn new(m: &mut Module<'_>, stem: &str, rows: usize, columns: usize) -> Sums {
+        let name = |i: usize| (0..columns / SIDE).map(|j| format!("{stem}{i}_{j}")).collect::<Vec<_>>();
+        let names: Vec<Vec<String>> = (0..rows / SIDE).map(name).collect();
+        names.iter().flatten().for_each(|name| line!(m, "var {name} = coop_mat16x16<f32, C>();"));
+        Sums { names }
+    }
+
+    /// Adds `left * right` over `depth`. `left` names matrices of a row and of a step along the depth (all matrices of a
+    /// step at once), `right` the matrix of a step and a column.
+    pub fn add(
+        &self,
+        m: &mut Module<'_>,
+        depth: usize,
+        left: impl Fn(&mut Module<'_>, usize) -> Vec<String>,
+        right: impl Fn(&mut Module<'_>, &str, usize, usize),
+    ) {
+        for k in 0..depth / SIDE {
+            line!(m, "{{");
+            let left = left(m, k);
+            for j in 0..self.names[0].len() {
+                right(m, &format!("b{j}"), k * SIDE, j * SIDE);
+                for (row, a) in self.names.iter().zip(&left) {
+                    line!(m, "{0} = coopMultiplyAdd({a}, b{j}, {0});", row[j]);
+                }
+            }
+            line!(m, "}}");
+        }
+    }
+
+    /// Stores the columns from `first` on in the rows of this subgroup, as many as are seen at a time.
+    pub fn show(&self, m: &mut Module<'_>, sight: &Sight, first: usize) {
+        self.seen(sight, first, |sum, row, column| sight.put(m, sum, row, column));
+    }
+
+    /// Loads them again.
+    pub fn take_back(&self, m: &mut Module<'_>, sight: &Sight, first: usize) {
+        self.seen(sight, first, |sum, row, column| sight.take(m, sum, row, column));
+    }
+
+    fn seen(&self, sight: &Sight, first: usize, mut each: impl FnMut(&str, &str, usize)) {
+        for (i, row) in self.names.iter().enumerate() {
+            for (j, sum) in row.iter().skip(first / SIDE).take(sight.width / SIDE).enumerate() {
+                each(sum, &format!("(block + {}u)", i * SIDE), j * SIDE);
+            }
+        }
+    }
+}
+
+/// Combines ("max" or "+") one variable of each lane over its team; all lanes get the result.
+pub(super) fn across_team(m: &mut Module<'_>, op: &str, value: &str) {
+    for step in [4, 2, 1] {
+        let other = m.bind("o", &format!("subgroupShuffleXor({value}, {step}u)"));
+        match op {
+            "max" => line!(m, "{value} = max({value}, {other});"),
+            _ => line!(m, "{value} += {other};"),
+        }
+    }
+}
+
+/// Whether the adapter has what texts with matrices need.
+pub(super) fn possible(caps: &Caps) -> bool {
+    caps.cooperative && caps.subgroup.is_some_and(|size| size as usize >= TEAM)
+}
