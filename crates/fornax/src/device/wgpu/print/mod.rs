@@ -22,6 +22,8 @@ mod sort;
 mod tests;
 mod tile;
 
+#[cfg(test)]
+pub(crate) use matmul::Shape;
 pub(crate) use matmul::{Form, candidates};
 pub(crate) use module::{Binding, Module};
 
