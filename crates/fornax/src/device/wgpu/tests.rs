@@ -1,7 +1,7 @@
 //! The device with less than its adapter has: every feature forced off in turn, small limits, and a device that goes away.
 //! Where there is no adapter, not even a software one, nothing is tested and the run says so.
 
-use super::print::{Dispatch, Form, Shape};
+use super::print::{Dispatch, Form, Shape, print};
 use super::{Caps, Wgpu, lock};
 use crate::graph::interpret::{Array, Data};
 use crate::optim::{AdamW, Optimizer};
@@ -294,6 +294,36 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 let fresh = Device::with_backend(gpu.clone());
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
             }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn sums_of_many_tensors_share_dispatches() -> Result<()> {
+    // Long, short and odd ones; bindings for all, and for a few at a time.
+    let lengths = [70_000, 300, 40_001, 1 << 16, 33_000, 57, 90_112, 768];
+    for buffers in [32, 12] {
+        let Some((gpu, device)) = limited(|caps| Caps { buffers, ..caps }) else { return Ok(()) };
+        let tensors = lengths.map(|n| wave(&[n], 0.1 + n as f32 * 1e-5, DType::F32, &device));
+        let tensors = tensors.into_iter().collect::<Result<Vec<_>>>()?;
+        let squares = tensors.iter().map(|x| x.sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
+        let norm = Tensor::stack(&squares.iter().collect::<Vec<_>>(), 0)?.sum_all()?.sqrt()?;
+        // As a step clips its gradients: what is summed is scaled afterwards.
+        let mut results = tensors.iter().map(|x| x.mul(&norm)).collect::<Result<Vec<_>>>()?;
+        let limit = Tensor::scalar(1.999, DType::F32, &device)?;
+        for x in &tensors {
+            results.push(x.abs()?.lt(&limit)?.min_all()?);
+        }
+        let wanted: Vec<&Tensor> = results.iter().collect();
+        let plan = crate::realize::plan(&wanted)?;
+        let kernel = &plan.steps[0].kernel;
+        assert_eq!(kernel.label, "mul_sum_abs_lt_min f32 8 segments", "{plan}");
+        let dispatches = print(kernel, &[], None, &gpu.caps)?.dispatches.len();
+        assert!(dispatches <= if buffers > 12 { 2 } else { 8 }, "{buffers} buffers: {dispatches} dispatches");
+        crate::eval(&wanted)?;
+        for (i, result) in results.into_iter().enumerate() {
+            check(&format!("{buffers} buffers, result {i}"), Ok(result))?;
         }
     }
     Ok(())
