@@ -1,7 +1,9 @@
 //! How long a call takes: some calls to warm up, one to choose how many follow, then the median and how far they lie
-//! apart.
+//! apart. A GPU is timed over many evaluations in a row, as others are: from idle, a short kernel would seem to take
+//! longer than it does in a step.
 
 use fornax::{Device, Error, Result, TimingMode};
+use std::cell::Cell;
 use std::time::Instant;
 
 /// Whose time is told.
@@ -41,12 +43,13 @@ pub fn time(
 ) -> Result<Time> {
     // A GPU's own clock says how long it worked; the wall's says what a user waits for.
     let by_gpu = clock == Clock::Device && device.name() != "cpu";
-    let mut seconds = || -> Result<f64> {
+    let launches = Cell::new(0);
+    let mut seconds = |repeats: usize| -> Result<f64> {
         // Between short calls a GPU would lower its clocks: the timed one follows three others, when they have ended.
         if by_gpu {
             (0..3).try_for_each(|_| call())?;
             device.synchronize()?;
-            device.set_timing(TimingMode::Plans);
+            device.set_timing(TimingMode::Bursts(repeats));
         }
         let before = device.stats().launches;
         let start = Instant::now();
@@ -60,29 +63,39 @@ pub fn time(
             done?;
         }
         let wall = start.elapsed().as_secs_f64();
-        if clock == Clock::Device && device.stats().launches == before {
+        launches.set(device.stats().launches - before);
+        if clock == Clock::Device && launches.get() == 0 {
             return Err(Error::Internal("what was to be timed launched nothing".into()));
         }
         if !by_gpu {
             return Ok(if clock == Clock::Host { host } else { wall });
         }
-        let timings = device.take_timings();
-        let begin = timings.iter().map(|t| t.begin).fold(f64::INFINITY, f64::min);
-        let end = timings.iter().map(|t| t.end).fold(f64::NEG_INFINITY, f64::max);
-        Ok((end - begin).max(0.0))
+        // The launches of a plan have its time in common.
+        let mut plans: Vec<(f64, f64)> = device.take_timings().iter().map(|t| (t.begin, t.end)).collect();
+        plans.dedup();
+        Ok(plans.iter().map(|(begin, end)| end - begin).sum::<f64>().max(0.0))
     };
     // The first calls build plans and compile; a step's memory settles in the third.
     for _ in 0..4 {
-        seconds()?;
+        seconds(1)?;
     }
     let warm = Instant::now();
-    let mut one = seconds()?;
+    let mut one = seconds(1)?;
     // A GPU's clocks take some tens of milliseconds to rise.
     while by_gpu && warm.elapsed().as_millis() < 100 {
-        one = seconds()?;
+        one = seconds(1)?;
     }
-    let count = ((budget / one.max(1e-6)) as usize).clamp(3, if by_gpu { 100 } else { 300 });
-    Ok(Time::of((0..count).map(|_| seconds()).collect::<Result<_>>()?))
+    let repeats = if by_gpu { repeats(one, launches.get()) } else { 1 };
+    let count =
+        ((budget / (one.max(1e-6) * repeats as f64)) as usize).clamp(3, if by_gpu { 100 } else { 300 });
+    Ok(Time::of((0..count).map(|_| seconds(repeats)).collect::<Result<_>>()?))
+}
+
+/// How many evaluations of some seconds and launches a GPU does in a row: for a millisecond and at least 20, but not more
+/// launches than one submit should hold, nor so long that a driver would think it hangs.
+fn repeats(one: f64, launches: u64) -> usize {
+    let wanted = (1e-3 / one.max(1e-6)).ceil().max(20.0).min(0.2 / one.max(1e-6)).max(1.0) as usize;
+    wanted.min((4096 / launches.max(1)).max(1) as usize)
 }
 
 #[cfg(test)]
@@ -95,6 +108,15 @@ mod tests {
         let time = Time::of((0..=10).rev().map(f64::from).collect());
         assert_eq!((time.median, time.spread), (5.0, 8.0));
         assert_eq!(Time::of(vec![3.0]), Time { median: 3.0, spread: 0.0 });
+    }
+
+    #[test]
+    fn short_calls_are_timed_in_bursts() {
+        assert_eq!(repeats(5e-6, 1), 200);
+        assert_eq!(repeats(3e-3, 1), 20);
+        assert_eq!(repeats(2e-3, 1000), 4);
+        assert_eq!(repeats(0.05, 1), 4);
+        assert_eq!(repeats(1.0, 10_000), 1);
     }
 
     #[test]

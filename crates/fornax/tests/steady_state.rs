@@ -5,7 +5,7 @@ mod on;
 
 use fornax::nn::{Linear, Module, Parameter};
 use fornax::optim::{AdamW, Optimizer, Sgd};
-use fornax::{DType, Device, Error, Result, Stats, Tensor, eval_replacing, manual_seed};
+use fornax::{DType, Device, Error, Result, Stats, Tensor, TimingMode, eval_replacing, manual_seed};
 
 fn named(parameters: &[Parameter]) -> Vec<(String, Parameter)> {
     parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect()
@@ -259,5 +259,26 @@ fn recomputation_needs_less_memory_and_gives_the_same_gradients() -> Result<()> 
     let (kept, again) = (run(false)?, run(true)?);
     assert_eq!(kept.1, again.1);
     assert!(again.0 < kept.0, "{} bytes with recomputation, {} without", again.0, kept.0);
+    Ok(())
+}
+
+#[test]
+fn a_burst_computes_the_same_and_tells_the_time_of_one() -> Result<()> {
+    let device = on::fresh();
+    let x = Tensor::arange(0, 1 << 16, 1, DType::F32, &device)?;
+    x.eval()?;
+    let call = || x.mul(2.0)?.fence().add(1.0)?.to_vec::<f32>();
+    let (right, before) = (call()?, device.stats());
+    device.set_timing(TimingMode::Bursts(50));
+    let values = call()?;
+    device.set_timing(TimingMode::Off);
+    assert_eq!(values, right);
+    let (timings, after) = (device.take_timings(), device.stats());
+    assert_eq!(timings.len(), 2, "one timing for every launch of the plan");
+    assert!(
+        timings.iter().all(|t| t.end > t.begin && (t.begin, t.end) == (timings[0].begin, timings[0].end))
+    );
+    assert_eq!(after.launches - before.launches, 2);
+    assert_eq!(after.pool.fresh, before.pool.fresh, "all of them use the same memories");
     Ok(())
 }

@@ -17,6 +17,7 @@ pub trait Memory: Any + Send + Sync {}
 pub trait Pipeline: Any + Send + Sync {}
 
 /// A kernel ready to go, with everything it works on.
+#[derive(Clone, Copy)]
 pub struct Launch<'a> {
     /// What it does.
     pub kernel: &'a Kernel,

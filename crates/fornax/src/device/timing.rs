@@ -28,6 +28,10 @@ pub enum TimingMode {
     Off,
     /// Beginning and end of every plan.
     Plans,
+    /// As [`TimingMode::Plans`], but every plan runs so often in a row, over the same memories, and what is told is the
+    /// mean of one: short kernels are not charged for a device that was idle. What works in place changes its memory
+    /// as often.
+    Bursts(usize),
     /// Beginning and end of every plan and of some launches: timing all of them would slow down what is measured.
     Sample(Sample),
     /// Beginning and end of every launch.
@@ -57,12 +61,17 @@ impl TimingMode {
     /// At how many ended launches the time is read in a plan of some launches, of which the first has a number.
     pub(crate) fn marks(self, first: usize, launches: usize) -> Vec<usize> {
         let alone = |i: usize| match self {
-            TimingMode::Off | TimingMode::Plans => false,
+            TimingMode::Off | TimingMode::Plans | TimingMode::Bursts(_) => false,
             TimingMode::Sample(sample) => sample.holds(first + i),
             TimingMode::Launches => true,
         };
         let read = |&mark: &usize| mark == 0 || mark == launches || alone(mark - 1) || alone(mark);
         (0..=launches).filter(read).collect()
+    }
+
+    /// How often a plan runs in a row.
+    pub(crate) fn repeats(self) -> usize {
+        if let TimingMode::Bursts(times) = self { times.max(1) } else { 1 }
     }
 }
 
@@ -100,6 +109,7 @@ mod tests {
     #[test]
     fn neighbours_share_a_mark_and_every_launch_is_in_one_part() {
         assert_eq!(TimingMode::Plans.marks(0, 5), [0, 5]);
+        assert_eq!(TimingMode::Bursts(9).marks(0, 5), [0, 5]);
         assert_eq!(TimingMode::Launches.marks(7, 4), [0, 1, 2, 3, 4]);
         let marks = |part, first| TimingMode::Sample(Sample { block: 2, of: 3, part }).marks(first, 10);
         assert_eq!(marks(0, 0), [0, 1, 2, 6, 7, 8, 10]);

@@ -1,10 +1,9 @@
 //! The device with less than its adapter has: every feature forced off in turn, small limits, and a device that goes away.
 //! Where there is no adapter, not even a software one, nothing is tested and the run says so.
 
-use super::print::{Dispatch, candidates};
+use super::print::{Dispatch, Form, Shape, print};
 use super::{Caps, Wgpu, lock};
 use crate::graph::interpret::{Array, Data};
-use crate::kernel::Body;
 use crate::optim::{AdamW, Optimizer};
 use crate::{AttentionOptions, DType, Device, Error, Result, Tensor};
 use std::sync::Arc;
@@ -274,7 +273,20 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
 
 #[test]
 fn cooperative_products_compute_the_same() -> Result<()> {
-    let Some((gpu, device)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
+    let Some((gpu, _)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
+    // One of the sizes that devices choose from, and small ones with layers, two buffers and both: software has little
+    // workgroup memory, and takes seconds to compile a text.
+    let shape = |[rows, columns, depth]: [usize; 3], [down, across, layers]: [usize; 3], buffers: usize| {
+        Shape { rows, columns, depth, down, across, layers, buffers }
+    };
+    let forms = [
+        (shape([64, 64, 32], [1, 2, 1], 1), 1),
+        (shape([64, 64, 32], [1, 2, 1], 1), 2),
+        (shape([32, 32, 64], [1, 1, 4], 1), 1),
+        (shape([64, 32, 32], [2, 1, 1], 2), 1),
+        (shape([32, 32, 32], [1, 1, 2], 2), 2),
+    ]
+    .map(|(shape, parts)| Form::Cooperative(shape, parts));
     // Whole tiles, and parts of a sum; rows that begin anywhere; sums that end inside a slice.
     for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140]] {
         for turned in [false, true] {
@@ -286,16 +298,7 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 let bias = wave(&[n], 0.3, DType::F16, device)?;
                 operand(m, k, 0.37)?.matmul(&operand(k, n, 0.71)?)?.add(&bias)
             };
-            let plan = product(&device)?.plan()?;
-            let Body::MatMul(body) = &plan.steps[0].kernel.body else { panic!("{}", plan.steps[0].kernel) };
-            for form in candidates(body, &gpu.caps) {
-                // Software takes seconds to compile each of them.
-                if ![1, 2]
-                    .map(|parts| format!("cooperative 64x64x32 subgroups 1x2 parts {parts}"))
-                    .contains(&form.to_string())
-                {
-                    continue;
-                }
+            for form in forms {
                 *lock(&gpu.tuner.forced) = Some(form);
                 let fresh = Device::with_backend(gpu.clone());
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
@@ -334,6 +337,36 @@ fn cooperative_attention_computes_the_same() -> Result<()> {
             assert!(printed.dispatches[0].text.contains("coopMultiplyAdd"), "{}", printed.dispatches[0].text);
         }
         check(&format!("{:?}, causal: {causal}, mask: {masked}", [b, h, hk, tq, tk, d, dv]), Ok(out))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn sums_of_many_tensors_share_dispatches() -> Result<()> {
+    // Long, short and odd ones; bindings for all, and for a few at a time.
+    let lengths = [70_000, 300, 40_001, 1 << 16, 33_000, 57, 90_112, 768];
+    for buffers in [32, 12] {
+        let Some((gpu, device)) = limited(|caps| Caps { buffers, ..caps }) else { return Ok(()) };
+        let tensors = lengths.map(|n| wave(&[n], 0.1 + n as f32 * 1e-5, DType::F32, &device));
+        let tensors = tensors.into_iter().collect::<Result<Vec<_>>>()?;
+        let squares = tensors.iter().map(|x| x.sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
+        let norm = Tensor::stack(&squares.iter().collect::<Vec<_>>(), 0)?.sum_all()?.sqrt()?;
+        // As a step clips its gradients: what is summed is scaled afterwards.
+        let mut results = tensors.iter().map(|x| x.mul(&norm)).collect::<Result<Vec<_>>>()?;
+        let limit = Tensor::scalar(1.999, DType::F32, &device)?;
+        for x in &tensors {
+            results.push(x.abs()?.lt(&limit)?.min_all()?);
+        }
+        let wanted: Vec<&Tensor> = results.iter().collect();
+        let plan = crate::realize::plan(&wanted)?;
+        let kernel = &plan.steps[0].kernel;
+        assert_eq!(kernel.label, "mul_sum_abs_lt_min f32 8 segments", "{plan}");
+        let dispatches = print(kernel, &[], None, &gpu.caps)?.dispatches.len();
+        assert!(dispatches <= if buffers > 12 { 2 } else { 8 }, "{buffers} buffers: {dispatches} dispatches");
+        crate::eval(&wanted)?;
+        for (i, result) in results.into_iter().enumerate() {
+            check(&format!("{buffers} buffers, result {i}"), Ok(result))?;
+        }
     }
     Ok(())
 }

@@ -8,10 +8,15 @@ use crate::error::Result;
 use crate::kernel::{Inst, Level, Loop, Segment, Source};
 use std::fmt::Write;
 
+/// The most memories of the segments that share a dispatch.
+pub(super) fn most_memories(printer: &Printer<'_>) -> usize {
+    // Drivers compile every segment's code: past a few dozen bindings nothing is gained.
+    (printer.caps.buffers as usize).saturating_sub(3).min(64)
+}
+
 /// How many of the first segments fit one dispatch.
 pub(super) fn together(printer: &Printer<'_>, segments: &[Segment]) -> usize {
-    // Drivers compile every segment's code: past a few dozen bindings nothing is gained.
-    let most = (printer.caps.buffers as usize).saturating_sub(3).min(64);
+    let most = most_memories(printer);
     let mut used = 0;
     let fits = segments.iter().take_while(|s| {
         used += printer.memories(s);

@@ -23,6 +23,8 @@ mod sort;
 mod tests;
 mod tile;
 
+#[cfg(test)]
+pub(crate) use matmul::Shape;
 pub(crate) use matmul::{Form, candidates};
 pub(crate) use module::{Binding, Module};
 
@@ -144,7 +146,8 @@ impl<'a> Printer<'a> {
 
     /// Prints a loop with reductions, each segment in the form that suits it.
     fn reduced(&self, body: &Loop, printed: &mut Printed) -> Result<()> {
-        for segment in &body.segments {
+        let printed_already = row::print_together(self, body, printed)?;
+        for (segment, _) in body.segments.iter().zip(printed_already).filter(|(_, already)| !already) {
             if !column::print(self, body, segment, printed)? {
                 row::print(self, body, segment, printed)?;
             }

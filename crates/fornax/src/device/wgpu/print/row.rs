@@ -2,6 +2,8 @@
 //! the whole row in registers, *streaming* passes over it once for every reduction that depends on another, *split*
 //! gives a long row to many workgroups, a dispatch for every pass.
 
+mod split;
+
 use super::lanes::{Team, precedes, reduce, reduce_arg};
 use super::map::coordinates;
 use super::module::{Binding, line, value_type};
@@ -11,10 +13,13 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Reduce;
 use crate::kernel::{Inst, Level, Loop, Segment, Source, Val};
+pub(super) use split::print_together;
 use std::fmt::Write;
 
 /// The most elements of a row that one lane keeps.
 const RESIDENT: usize = 16;
+/// Rows of so many elements are worth several workgroups, if there are few of them.
+const LONG: usize = 1 << 15;
 
 /// What the forms share: the program, the sizes, and after how many passes a value is known.
 struct Rows<'a> {
@@ -65,6 +70,11 @@ impl<'a> Rows<'a> {
         program.vector = vector.max(1);
         let passes = 1 + pass.iter().copied().max().unwrap_or(0);
         Rows { rows: size(&kept), length: size(&reduced), program, kept, reduced, pass, passes }
+    }
+
+    /// Whether a workgroup for each row would leave most of the device idle.
+    fn are_few(&self, printer: &Printer<'_>) -> bool {
+        self.rows * 4 < printer.caps.parallel as usize
     }
 
     fn dims(&self, axes: &[usize]) -> Vec<usize> {
@@ -217,11 +227,8 @@ pub(super) fn print<'a>(
 ) -> Result<()> {
     let rows = Rows::new(&printer.module(), body, segment);
     let vectors = rows.vectors();
-    let long = rows.length >= 1 << 15 && rows.rows * 4 < printer.caps.parallel as usize;
-    let args =
-        (0..body.program.len()).any(|i| matches!(body.program[i].inst, Inst::Reduce(op, _) if is_arg(op)));
-    if long && !args {
-        return split(printer, &rows, printed);
+    if rows.are_few(printer) && rows.length >= LONG && !finds_positions(body) {
+        return split::print(printer, &[vec![rows]], printed);
     }
     // Enough lanes that each keeps a handful of elements; few enough that short rows share a workgroup.
     let per_lane = (8 / rows.program.vector).max(1);
@@ -232,6 +239,11 @@ pub(super) fn print<'a>(
     } else {
         streaming(printer, &rows, printed)
     }
+}
+
+/// Whether a reduction gives a position: such parts are not combined.
+fn finds_positions(body: &Loop) -> bool {
+    body.program.iter().any(|instr| matches!(instr.inst, Inst::Reduce(op, _) if is_arg(op)))
 }
 
 /// Opens the text: which row a team works on. Teams past the last row repeat it, and store nothing.
@@ -365,88 +377,6 @@ fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> R
     line!(m, "}}");
     let per = (team.lanes / team.width) as usize;
     printed.dispatches.push(m.finish(team.lanes, rows.rows.div_ceil(per))?);
-    Ok(())
-}
-
-/// A dispatch for every pass. Each workgroup reduces a part of a row into scratch memory; the next pass begins
-/// by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own.
-fn split(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Result<()> {
-    let lanes = printer.caps.workgroup;
-    let team = Team { lanes, width: lanes };
-    let vectors = rows.vectors();
-    // At least four vectors a lane, and not more workgroups than keep the device busy.
-    let wanted = (printer.caps.parallel as usize * 4).div_ceil(rows.rows);
-    let parts = wanted.min(vectors.div_ceil(lanes as usize * 4)).clamp(1, 4096);
-    let share = vectors.div_ceil(parts);
-    let first_scratch = printed.scratch.len();
-    let all: Vec<usize> = (0..rows.passes).flat_map(|p| rows.reductions(p)).collect();
-    let scratch_of = |i: usize| first_scratch + all.iter().position(|&r| r == i).unwrap_or(0);
-    for &i in &all {
-        let dtype = rows.reduction(i).2.compute();
-        printed.scratch.push(rows.rows * parts * dtype.size().max(4));
-    }
-    for pass in 0..rows.passes {
-        let (reductions, stores) = (rows.reductions(pass), rows.element_stores(pass));
-        let last = pass + 1 == rows.passes;
-        if reductions.is_empty() && stores.is_empty() && !last {
-            continue;
-        }
-        let mut m = printer.module();
-        let whole = reductions.is_empty() && stores.is_empty();
-        rows.program.declare(&mut m, &[Level::Uniform, Level::Kept, Level::Element]);
-        for before in 0..pass {
-            for i in rows.reductions(before) {
-                m.want(Binding::Scratch(scratch_of(i)), 1);
-            }
-        }
-        for &i in &reductions {
-            m.want(Binding::Scratch(scratch_of(i)), 1);
-        }
-        let per_row = if whole { 1 } else { parts };
-        line!(m, "let place = lane;");
-        line!(m, "let row = min(group / {per_row}u, {}u);", rows.rows - 1);
-        line!(m, "let part = group % {per_row}u;");
-        line!(m, "let real = group < {}u;", rows.rows * per_row);
-        let row = rows.row_point(&mut m, "row");
-        for before in 0..pass {
-            for i in rows.scalars(before) {
-                rows.program.instruction(&mut m, i, &row, 0, 1);
-            }
-            let known = rows.reductions(before);
-            rows.open_accumulators(&mut m, &known);
-            line!(m, "for (var piece = place; piece < {parts}u; piece += {lanes}u) {{");
-            for &i in &known {
-                let (op, _, dtype) = rows.reduction(i);
-                let at = format!("row * {parts}u + piece");
-                let value = scratch_value(&mut m, scratch_of(i), dtype, &at);
-                let sum = combine(&mut m, op, dtype, &format!("acc{i}"), &value);
-                line!(m, "acc{i} = {sum};");
-            }
-            line!(m, "}}");
-            rows.close_accumulators(&mut m, team, &known);
-        }
-        for i in rows.scalars(pass) {
-            rows.program.instruction(&mut m, i, &row, 0, 1);
-        }
-        rows.open_accumulators(&mut m, &reductions);
-        let from = m.bind("from", &format!("part * {share}u + place"));
-        let to = m.bind("to", &format!("min((part + 1u) * {share}u, {vectors}u)"));
-        pass_loop(&mut m, rows, &row, pass, [&from, &to, &format!("{lanes}u")], "real");
-        for &i in &reductions {
-            let (op, _, dtype) = rows.reduction(i);
-            let sum = reduce(&mut m, team, op, dtype, &format!("acc{i}"));
-            line!(m, "if (real && place == 0u) {{");
-            let at = format!("row * {parts}u + part");
-            put_scratch(&mut m, scratch_of(i), dtype, &at, &sum);
-            line!(m, "}}");
-        }
-        if last {
-            line!(m, "if (real && place == 0u && part == 0u) {{");
-            rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);
-            line!(m, "}}");
-        }
-        printed.dispatches.push(m.finish(lanes, rows.rows * per_row)?);
-    }
     Ok(())
 }
 

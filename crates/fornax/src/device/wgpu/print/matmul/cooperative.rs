@@ -1,7 +1,8 @@
 //! Products of halves on the hardware's matrix units: each subgroup owns a block of 16x16 matrices with f32 sums.
-//! The epilogue goes through workgroup memory, because WGSL shows no elements of a cooperative matrix.
+//! Where a tile is all that a core has to do, several layers of subgroups own the same blocks and share the sum over k,
+//! so that some multiply while others wait. The epilogue goes through workgroup memory, because WGSL shows no elements of a cooperative matrix.
 
-use super::super::module::{Binding, line};
+use super::super::module::{Binding, Module, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand, Slice};
 use super::{Place, Record, Target, finish_tile};
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::kernel::MatMul;
 use std::fmt::Write;
 
-/// Sizes of a tile, and how many subgroups share it down and across.
+/// Sizes of a tile, and how many subgroups share it down, across and along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub rows: usize,
@@ -17,36 +18,68 @@ pub(crate) struct Shape {
     pub depth: usize,
     pub down: usize,
     pub across: usize,
+    pub layers: usize,
+    /// Slices in workgroup memory: one, with a barrier before and after it is put there; or two, with one barrier.
+    pub buffers: usize,
 }
 
 impl Shape {
+    fn subgroups(&self) -> usize {
+        self.down * self.across * self.layers
+    }
+
     pub fn lanes(&self) -> usize {
-        self.down * self.across * SUBGROUP
+        self.subgroups() * SUBGROUP
+    }
+
+    /// The same tile with its sums shared by layers.
+    const fn layers(self, layers: usize) -> Shape {
+        Shape { layers, ..self }
+    }
+
+    /// The same tile with two slices in workgroup memory.
+    const fn double(self) -> Shape {
+        Shape { buffers: 2, ..self }
     }
 
     /// Workgroup memory, whichever way the operands lie.
     pub fn fits(&self, caps: &super::super::Caps) -> bool {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
-        let bytes = (rows + columns) * 2 + self.down * self.across * 16 * ROW_C * 4;
+        let bytes = (rows + columns) * 2 * self.buffers + self.subgroups() * 16 * ROW_C * 4;
         bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
     }
 }
 
-pub(super) const SHAPES: [(Shape, Record); 9] = [
+/// The last ones are for outputs so small that a core has one tile or two: deep slices, and layers to hide the waiting.
+/// Those with layers or two buffers are guessed: they stand a little behind what they are made of, and tuning decides.
+pub(super) const SHAPES: [(Shape, Record); 22] = [
     (shape(128, 256, 32, 2, 4), Record { rate: 1.0, resident: 1.0 }),
     (shape(128, 128, 32, 2, 2), Record { rate: 1.0, resident: 2.0 }),
+    (shape(128, 128, 32, 2, 2).double(), Record { rate: 0.99, resident: 2.0 }),
+    (shape(128, 128, 64, 2, 2), Record { rate: 0.98, resident: 2.0 }),
     (shape(128, 96, 32, 2, 2), Record { rate: 0.9, resident: 2.0 }),
+    (shape(128, 96, 32, 2, 2).double(), Record { rate: 0.89, resident: 2.0 }),
     (shape(64, 128, 32, 2, 2), Record { rate: 0.75, resident: 3.0 }),
+    (shape(64, 128, 32, 2, 2).double(), Record { rate: 0.74, resident: 3.0 }),
     (shape(64, 96, 64, 2, 2), Record { rate: 0.75, resident: 3.0 }),
     (shape(64, 64, 128, 2, 2), Record { rate: 0.6, resident: 4.0 }),
     (shape(64, 64, 64, 2, 2), Record { rate: 0.6, resident: 4.0 }),
     (shape(64, 64, 32, 1, 2), Record { rate: 0.6, resident: 4.0 }),
     (shape(32, 64, 64, 1, 2), Record { rate: 0.45, resident: 6.0 }),
+    (shape(128, 128, 32, 2, 2).layers(2), Record { rate: 0.9, resident: 1.0 }),
+    (shape(128, 96, 32, 2, 2).layers(2).double(), Record { rate: 0.85, resident: 1.0 }),
+    (shape(64, 128, 64, 2, 2).layers(2), Record { rate: 0.75, resident: 1.5 }),
+    (shape(64, 96, 64, 2, 2).layers(2), Record { rate: 0.75, resident: 1.5 }),
+    (shape(64, 64, 128, 2, 2).layers(2), Record { rate: 0.6, resident: 2.0 }),
+    (shape(64, 64, 64, 2, 2).layers(2).double(), Record { rate: 0.6, resident: 2.0 }),
+    (shape(64, 64, 64, 1, 1).layers(4).double(), Record { rate: 0.65, resident: 2.0 }),
+    (shape(32, 64, 128, 1, 2).layers(4), Record { rate: 0.45, resident: 3.0 }),
+    (shape(32, 64, 128, 1, 2).layers(2), Record { rate: 0.45, resident: 4.0 }),
 ];
 
 const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: usize) -> Shape {
-    Shape { rows, columns, depth, down, across }
+    Shape { rows, columns, depth, down, across, layers: 1, buffers: 1 }
 }
 
 /// Halves of padding after each row in workgroup memory, against bank conflicts.
@@ -76,19 +109,26 @@ pub(super) fn print(
     // if the tiles cover the product exactly.
     let exact = body.m.is_multiple_of(s.rows) && body.n.is_multiple_of(s.columns);
     let direct = match target {
-        Target::Scratch(n) if exact => Some(m.want_floats(Binding::Scratch(n))),
+        Target::Scratch(n) if exact && s.layers == 1 => Some(m.want_floats(Binding::Scratch(n))),
         _ => None,
     };
     if direct.is_none() {
         target.declare(&mut m, body, 4);
     }
-    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
-    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
+    let (size_a, size_b) = (size(&a), size(&b));
+    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", s.buffers * size_a);
+    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", s.buffers * size_b);
     if direct.is_none() {
-        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.down * s.across * 16 * ROW_C);
+        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.subgroups() * 16 * ROW_C);
     }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
-    line!(m, "let subgroup = lane / {SUBGROUP}u;");
+    let blocks = s.down * s.across;
+    if s.layers == 1 {
+        line!(m, "let subgroup = lane / {SUBGROUP}u;");
+    } else {
+        line!(m, "let layer = lane / {}u;", blocks * SUBGROUP);
+        line!(m, "let subgroup = lane / {SUBGROUP}u % {blocks}u;");
+    }
     line!(m, "let block_row = (subgroup / {}u) * {block_rows}u;", s.across);
     line!(m, "let block_column = (subgroup % {}u) * {block_columns}u;", s.across);
     for i in 0..mats_m {
@@ -104,48 +144,60 @@ pub(super) fn print(
     });
     a.load(&mut m, &slice_a("k_from"));
     b.load(&mut m, &slice_b("k_from"));
+    // In which of two buffers the present slice is, and where the next one goes.
+    let (present, next) = match s.buffers {
+        1 => (None, "0u"),
+        _ => (Some("(slice - 1u) % 2u"), "(slice % 2u)"),
+    };
+    let put = |m: &mut Module<'_>, buffer: &str, k0: &'static str| {
+        for (o, memory, row, size, slice) in
+            [(&a, "tile_a", row_a, size_a, slice_a(k0)), (&b, "tile_b", row_b, size_b, slice_b(k0))]
+        {
+            let offset = present.map(|_| format!("{buffer} * {size}u"));
+            o.put_as_loaded(m, memory, offset.as_deref(), row / 4, &slice);
+        }
+    };
+    if present.is_some() {
+        put(&mut m, "0u", "k_from");
+        line!(m, "workgroupBarrier();");
+    }
     line!(m, "for (var slice = 1u; slice <= {}u; slice++) {{", place.slices);
-    line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
-    line!(m, "workgroupBarrier();");
-    a.put_as_loaded(&mut m, "tile_a", row_a / 4, &slice_a("present"));
-    b.put_as_loaded(&mut m, "tile_b", row_b / 4, &slice_b("present"));
-    line!(m, "workgroupBarrier();");
+    if present.is_none() {
+        line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
+        line!(m, "workgroupBarrier();");
+        put(&mut m, "0u", "present");
+        line!(m, "workgroupBarrier();");
+    }
     // The last turn loads its own slice again rather than one past the end.
     line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
     a.load(&mut m, &slice_a("next"));
     b.load(&mut m, &slice_b("next"));
-    for k in (0..s.depth).step_by(16) {
+    if let Some(present) = present {
+        line!(m, "let from_a = {present} * {}u;", size_a * 4);
+        line!(m, "let from_b = {present} * {}u;", size_b * 4);
+    }
+    // Layers take turns along k, so that what they load lies together.
+    for k in (0..s.depth).step_by(16 * s.layers) {
         line!(m, "{{");
-        for i in 0..mats_m {
-            let (row, role) = (format!("(block_row + {}u)", i * 16), "coop_mat16x16<f16, A>");
-            match a.along {
-                Along::Inner => line!(
+        for (o, row, block, count) in [(&a, row_a, "block_row", mats_m), (&b, row_b, "block_column", mats_n)]
+        {
+            let (name, along) = (o.name, o.along);
+            let from = if present.is_some() { format!("from_{name} + ") } else { String::new() };
+            let step = if along == Along::Inner { 16 } else { 16 * row };
+            let layer = if s.layers > 1 { format!(" + layer * {step}u") } else { String::new() };
+            let way = if (name == "a") == (along == Along::Inner) { "coopLoadT" } else { "coopLoad" };
+            let role = name.to_uppercase();
+            for i in 0..count {
+                let first = format!("({block} + {}u)", i * 16);
+                let at = match along {
+                    Along::Inner => format!("{first} * {row}u + {k}u"),
+                    Along::Outer => format!("{}u + {first}", k * row),
+                };
+                line!(
                     m,
-                    "let a{i} = coopLoadT<{role}>(&tile_a[({row} * {row_a}u + {k}u) / 4u], {}u);",
-                    row_a / 4
-                ),
-                Along::Outer => line!(
-                    m,
-                    "let a{i} = coopLoad<{role}>(&tile_a[({}u + {row}) / 4u], {}u);",
-                    k * row_a,
-                    row_a / 4
-                ),
-            }
-        }
-        for j in 0..mats_n {
-            let (column, role) = (format!("(block_column + {}u)", j * 16), "coop_mat16x16<f16, B>");
-            match b.along {
-                Along::Outer => line!(
-                    m,
-                    "let b{j} = coopLoadT<{role}>(&tile_b[({}u + {column}) / 4u], {}u);",
-                    k * row_b,
-                    row_b / 4
-                ),
-                Along::Inner => line!(
-                    m,
-                    "let b{j} = coopLoad<{role}>(&tile_b[({column} * {row_b}u + {k}u) / 4u], {}u);",
-                    row_b / 4
-                ),
+                    "let {name}{i} = {way}<coop_mat16x16<f16, {role}>>(&tile_{name}[({from}{at}{layer}) / 4u], {}u);",
+                    row / 4
+                );
             }
         }
         for i in 0..mats_m {
@@ -154,6 +206,10 @@ pub(super) fn print(
             }
         }
         line!(m, "}}");
+    }
+    if present.is_some() {
+        put(&mut m, next, "next");
+        line!(m, "workgroupBarrier();");
     }
     line!(m, "}}");
     if let Some(name) = direct {
@@ -169,17 +225,33 @@ pub(super) fn print(
         }
         return m.finish(lanes as u32, place.groups);
     }
-    line!(m, "let own_c = subgroup * {}u;", 16 * ROW_C);
+    // The lanes of all layers finish a matrix of their block together.
+    let (matrix, together) = (16 * ROW_C, s.layers * SUBGROUP);
+    let (first_lane, stored) = match s.layers {
+        1 => (format!("lane % {SUBGROUP}u"), "own_c".to_string()),
+        _ => (
+            format!("lane % {SUBGROUP}u + layer * {SUBGROUP}u"),
+            format!("own_c + layer * {}u", blocks * matrix),
+        ),
+    };
+    line!(m, "let own_c = subgroup * {matrix}u;");
     for i in 0..mats_m {
         for j in 0..mats_n {
             line!(m, "workgroupBarrier();");
-            line!(m, "coopStoreT(c{i}_{j}, &tile_c[own_c], {ROW_C}u);");
+            line!(m, "coopStoreT(c{i}_{j}, &tile_c[{stored}], {ROW_C}u);");
             line!(m, "workgroupBarrier();");
-            line!(m, "for (var q = lane % {SUBGROUP}u; q < 64u; q += {SUBGROUP}u) {{");
+            line!(m, "for (var q = {first_lane}; q < 64u; q += {together}u) {{");
             line!(m, "let row = row0 + block_row + {}u + q / 4u;", i * 16);
             line!(m, "let column = column0 + block_column + {}u + (q % 4u) * 4u;", j * 16);
             line!(m, "let first = own_c + (q / 4u) * {ROW_C}u + (q % 4u) * 4u;");
-            let product = (0..4).map(|z| format!("tile_c[first + {z}u]")).collect();
+            let sum = |z: usize| match s.layers {
+                1 => format!("tile_c[first + {z}u]"),
+                layers => {
+                    let of = |layer: usize| format!("tile_c[first + {}u]", layer * blocks * matrix + z);
+                    format!("({})", (0..layers).map(of).collect::<Vec<_>>().join(" + "))
+                }
+            };
+            let product = (0..4).map(sum).collect();
             finish_tile(&mut m, body, &target, &place, "row", "column", product);
             line!(m, "}}");
         }

@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::graph::{Binary, Reduce};
 use crate::kernel::{Inst, Instr, Level, Load, Loop, MatMul, Matrix, Port, Segment, Source, Store, Val};
 use crate::view::View;
+#[cfg(test)]
+pub(crate) use cooperative::Shape;
 use std::fmt::{self, Write};
 pub(crate) use tile::Tile;
 
@@ -38,8 +40,12 @@ impl fmt::Display for Form {
                 write!(f, "tile {rows}x{columns}x{depth} lane {lane_rows}x{lane_columns} parts {parts}")
             }
             Form::Cooperative(s, parts) => {
-                let cooperative::Shape { rows, columns, depth, down, across } = s;
-                write!(f, "cooperative {rows}x{columns}x{depth} subgroups {down}x{across} parts {parts}")
+                let cooperative::Shape { rows, columns, depth, down, across, layers, buffers } = s;
+                write!(f, "cooperative {rows}x{columns}x{depth} subgroups {down}x{across}")?;
+                if *layers > 1 {
+                    write!(f, "x{layers}")?;
+                }
+                write!(f, "{} parts {parts}", if *buffers > 1 { " double" } else { "" })
             }
         }
     }

@@ -313,14 +313,22 @@ impl Operand {
     }
 
     /// Puts the registers into workgroup memory as they were loaded: `[outer][k]` or `[k][outer]`, `stride` vectors
-    /// of four from row to row.
-    pub fn put_as_loaded(&self, m: &mut Module<'_>, memory: &str, stride: usize, slice: &Slice<'_>) {
+    /// of four from row to row, from an offset on.
+    pub fn put_as_loaded(
+        &self,
+        m: &mut Module<'_>,
+        memory: &str,
+        offset: Option<&str>,
+        stride: usize,
+        slice: &Slice<'_>,
+    ) {
+        let offset = offset.map_or(String::new(), |offset| format!("{offset} + "));
         for load in 0..self.loads() {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
             let value = self.arrived(m, slice, load, &k, &o);
             let (major, minor) = if self.along == Along::Inner { (&o, &k) } else { (&k, &o) };
-            let at = format!("{memory}[{major} * {stride}u + {minor} / 4u]");
+            let at = format!("{memory}[{offset}{major} * {stride}u + {minor} / 4u]");
             match self.chunk {
                 1 => line!(m, "{at}[{minor} % 4u] = {value};"),
                 _ => line!(m, "{at} = {value};"),

@@ -1,8 +1,7 @@
 // sum f32 1048576: [256, 1] workgroups
 enable f16;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read_write> w0: array<u32>;
-@group(0) @binding(2) var<storage, read_write> s0: array<u32>;
+@group(0) @binding(1) var<storage, read_write> s0: array<u32>;
 var<workgroup> shared_f32: array<f32, 256>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {

@@ -1,0 +1,190 @@
+//! Long rows, each shared by many workgroups. Segments that need this are printed together: there are as many gradients
+//! as parameters, and a norm wants a sum of each.
+
+use super::super::lanes::{Team, reduce};
+use super::super::map::most_memories;
+use super::super::module::{Binding, Module, line};
+use super::super::program::combine;
+use super::super::{Printed, Printer};
+use super::{LONG, Rows, finds_positions, pass_loop, put_scratch, scratch_value};
+use crate::error::Result;
+use crate::kernel::{Inst, Level, Loop};
+use std::fmt::Write;
+
+/// Prints together the segments that have few rows, if some of those are long: each by itself would wait for the one
+/// before. Says which they are.
+pub(in super::super) fn print_together<'a>(
+    printer: &Printer<'_>,
+    body: &'a Loop,
+    printed: &mut Printed,
+) -> Result<Vec<bool>> {
+    let m = printer.module();
+    let all: Vec<Rows<'a>> = body.segments.iter().map(|segment| Rows::new(&m, body, segment)).collect();
+    let few: Vec<bool> = all.iter().map(|rows| rows.are_few(printer)).collect();
+    let long = all.iter().zip(&few).any(|(rows, few)| *few && rows.length >= LONG);
+    if body.segments.len() == 1 || body.reduced.last() != Some(&true) || !long || finds_positions(body) {
+        return Ok(vec![false; few.len()]);
+    }
+    let own = all.into_iter().zip(&few).filter(|(_, few)| **few).map(|(rows, _)| rows);
+    let mut chunks: Vec<Vec<Rows<'a>>> = vec![];
+    let scratch = body.program.iter().filter(|instr| matches!(instr.inst, Inst::Reduce(..))).count();
+    let (mut used, most) = (usize::MAX, most_memories(printer).saturating_sub(scratch));
+    for mut rows in own {
+        used = used.saturating_add(printer.memories(rows.program.segment));
+        if used > most {
+            used = printer.memories(rows.program.segment);
+            chunks.push(vec![]);
+        }
+        if let Some(chunk) = chunks.last_mut() {
+            rows.program.prefix = format!("s{}_", chunk.len());
+            chunk.push(rows);
+        }
+    }
+    print(printer, &chunks, printed)?;
+    Ok(few)
+}
+
+/// A dispatch for every pass and chunk of segments. Each workgroup reduces a part of a row into scratch memory; the next
+/// pass begins by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own. The chunks
+/// of a pass do not wait for each other.
+pub(super) fn print(printer: &Printer<'_>, chunks: &[Vec<Rows<'_>>], printed: &mut Printed) -> Result<()> {
+    let lanes = printer.caps.workgroup as usize;
+    // At least four vectors a lane, and not more workgroups than keep the device busy.
+    let all: usize = chunks.iter().flatten().map(|rows| rows.rows * rows.vectors()).sum();
+    let parts = |rows: &Rows<'_>| {
+        let share = printer.caps.parallel as usize * 4 * rows.rows * rows.vectors() / all.max(1);
+        let wanted = share.max(1).div_ceil(rows.rows);
+        wanted.min(rows.vectors().div_ceil(lanes * 4)).clamp(1, 4096)
+    };
+    let Some(first) = chunks.first().and_then(|chunk| chunk.first()) else { return Ok(()) };
+    let reductions: Vec<usize> = (0..first.passes).flat_map(|p| first.reductions(p)).collect();
+    let mut pieces: Vec<Vec<Piece<'_, '_>>> = vec![];
+    for chunk in chunks {
+        let first_scratch = printed.scratch.len();
+        let (mut base, mut own) = (0, vec![]);
+        for rows in chunk {
+            let parts = parts(rows);
+            own.push(Piece { rows, parts, base, first_scratch, reductions: &reductions });
+            base += rows.rows * parts;
+        }
+        pieces.push(own);
+        for &i in &reductions {
+            printed.scratch.push(base * first.reduction(i).2.compute().size().max(4));
+        }
+    }
+    for pass in 0..first.passes {
+        let last = pass + 1 == first.passes;
+        if first.reductions(pass).is_empty() && first.element_stores(pass).is_empty() && !last {
+            continue;
+        }
+        for chunk in &pieces {
+            let mut m = printer.module();
+            let mut groups = 0;
+            for (s, piece) in chunk.iter().enumerate() {
+                let own = piece.groups(pass);
+                match chunk.len() {
+                    1 => piece.print(&mut m, pass, "group"),
+                    _ => {
+                        line!(m, "{}if (group < {}u) {{", if s == 0 { "" } else { "else " }, groups + own);
+                        line!(m, "let own_group = group - {groups}u;");
+                        piece.print(&mut m, pass, "own_group");
+                        line!(m, "}}");
+                    }
+                }
+                groups += own;
+            }
+            printed.dispatches.push(m.finish(lanes as u32, groups)?);
+        }
+    }
+    Ok(())
+}
+
+/// A segment of a split loop.
+struct Piece<'r, 'a> {
+    rows: &'r Rows<'a>,
+    /// Workgroups that share a row, and where their sums begin in the scratch memories.
+    parts: usize,
+    base: usize,
+    first_scratch: usize,
+    /// All reductions of the loop; each has a scratch memory.
+    reductions: &'r [usize],
+}
+
+impl Piece<'_, '_> {
+    /// Whether a pass only finishes rows.
+    fn whole(&self, pass: usize) -> bool {
+        self.rows.reductions(pass).is_empty() && self.rows.element_stores(pass).is_empty()
+    }
+
+    fn groups(&self, pass: usize) -> usize {
+        self.rows.rows * if self.whole(pass) { 1 } else { self.parts }
+    }
+
+    fn scratch_of(&self, i: usize) -> usize {
+        self.first_scratch + self.reductions.iter().position(|&r| r == i).unwrap_or(0)
+    }
+
+    fn print(&self, m: &mut Module<'_>, pass: usize, group: &str) {
+        let (rows, parts) = (self.rows, self.parts);
+        let (lanes, vectors) = (m.printer.caps.workgroup, rows.vectors());
+        let team = Team { lanes, width: lanes };
+        let share = vectors.div_ceil(parts);
+        let reductions = rows.reductions(pass);
+        let last = pass + 1 == rows.passes;
+        let levels =
+            if last { &[Level::Uniform, Level::Kept, Level::Element][..] } else { &[Level::Element] };
+        rows.program.declare(m, levels);
+        for before in 0..pass {
+            for i in rows.reductions(before) {
+                m.want(Binding::Scratch(self.scratch_of(i)), 1);
+            }
+        }
+        for &i in &reductions {
+            m.want(Binding::Scratch(self.scratch_of(i)), 1);
+        }
+        let base = if self.base > 0 { format!("{}u + ", self.base) } else { String::new() };
+        let per_row = if self.whole(pass) { 1 } else { parts };
+        line!(m, "let place = lane;");
+        line!(m, "let row = min({group} / {per_row}u, {}u);", rows.rows - 1);
+        line!(m, "let part = {group} % {per_row}u;");
+        line!(m, "let real = {group} < {}u;", rows.rows * per_row);
+        let row = rows.row_point(m, "row");
+        for before in 0..pass {
+            for i in rows.scalars(before) {
+                rows.program.instruction(m, i, &row, 0, 1);
+            }
+            let known = rows.reductions(before);
+            rows.open_accumulators(m, &known);
+            line!(m, "for (var piece = place; piece < {parts}u; piece += {lanes}u) {{");
+            for &i in &known {
+                let (op, _, dtype) = rows.reduction(i);
+                let at = format!("{base}row * {parts}u + piece");
+                let value = scratch_value(m, self.scratch_of(i), dtype, &at);
+                let sum = combine(m, op, dtype, &format!("acc{i}"), &value);
+                line!(m, "acc{i} = {sum};");
+            }
+            line!(m, "}}");
+            rows.close_accumulators(m, team, &known);
+        }
+        for i in rows.scalars(pass) {
+            rows.program.instruction(m, i, &row, 0, 1);
+        }
+        rows.open_accumulators(m, &reductions);
+        let from = m.bind("from", &format!("part * {share}u + place"));
+        let to = m.bind("to", &format!("min((part + 1u) * {share}u, {vectors}u)"));
+        pass_loop(m, rows, &row, pass, [&from, &to, &format!("{lanes}u")], "real");
+        for &i in &reductions {
+            let (op, _, dtype) = rows.reduction(i);
+            let sum = reduce(m, team, op, dtype, &format!("acc{i}"));
+            line!(m, "if (real && place == 0u) {{");
+            let at = format!("{base}row * {parts}u + part");
+            put_scratch(m, self.scratch_of(i), dtype, &at, &sum);
+            line!(m, "}}");
+        }
+        if last {
+            line!(m, "if (real && place == 0u && part == 0u) {{");
+            rows.program.stores(m, &rows.row_stores(), &row, 0, 1);
+            line!(m, "}}");
+        }
+    }
+}
