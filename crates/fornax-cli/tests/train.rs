@@ -386,3 +386,24 @@ fn a_finished_run_can_be_made_longer() {
     trained(&small(&["--steps", "9", "--schedule", "constant", "--out", &whole]));
     assert_eq!(losses(&run), losses(&whole));
 }
+
+#[test]
+fn recomputed_layers_give_the_same_losses() {
+    let scratch = Scratch::new("recompute");
+    let run = |name: &str, more: &[&str]| {
+        let out = scratch.path(name);
+        let lines = json(&trained(&small(&[&["--steps", "4", "--json", "--out", &out], more].concat())));
+        let steps: Vec<Value> = lines.into_iter().filter(|line| !line["launches"].is_null()).collect();
+        assert_eq!(steps.len(), 4);
+        steps
+    };
+    let (kept, again) = (run("kept", &[]), run("again", &["--recompute"]));
+    for (kept, again) in kept.iter().zip(&again) {
+        let (a, b) = (kept["loss"].as_f64().unwrap(), again["loss"].as_f64().unwrap());
+        assert!((a - b).abs() <= 1e-5 * a, "{kept} {again}");
+        assert!(
+            kept["launches"].as_u64() < again["launches"].as_u64(),
+            "nothing was recomputed: {kept} {again}"
+        );
+    }
+}
