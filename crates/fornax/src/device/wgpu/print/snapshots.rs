@@ -5,7 +5,7 @@ use super::tests::{LARGE, validate};
 use super::{Caps, print};
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::{AttentionOptions, Device, Tensor};
+use crate::{AttentionOptions, Device, Tensor, grad};
 use std::path::Path;
 
 /// Prints the kernels that compute some tensors and compares them with the file of that name.
@@ -69,7 +69,12 @@ fn texts_stay_what_they_were() -> Result<()> {
     let rows = || data(&[8, 512, 12, 64], DType::F16)?.transpose(1, 2);
     let options = AttentionOptions { causal: true, ..Default::default() };
     let attended = rows()?.scaled_dot_product_attention(&rows()?, &rows()?, &options)?.transpose(1, 2)?;
-    check("attention_cooperative", &Caps { cooperative: true, ..LARGE }, &[&attended])
+    check("attention_cooperative", &Caps { cooperative: true, ..LARGE }, &[&attended])?;
+    let [q, k, v] = [rows()?.variable()?, rows()?.variable()?, rows()?.variable()?];
+    let attended = q.scaled_dot_product_attention(&k, &v, &options)?;
+    let gradients = grad(&attended.mul(&rows()?)?.sum_all()?, &[&q, &k, &v])?;
+    let [dq, dk, dv] = [&gradients[0], &gradients[1], &gradients[2]];
+    check("attention_grad_cooperative", &Caps { cooperative: true, ..LARGE }, &[dq, dk, dv])
 }
 
 #[test]

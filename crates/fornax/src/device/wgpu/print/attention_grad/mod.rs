@@ -2,8 +2,10 @@
 //! their values; the queries that see them pass by, and each pair of tiles adds to dk and dv, which stay in
 //! registers, and to dq, which is another workgroup's with the next tile of keys (`pairs`). So dq comes in parts,
 //! and dk and dv too where queries are shared out to keep the device busy; a last dispatch adds the parts up. No
-//! two workgroups ever add to one place: results are the same every time.
+//! two workgroups ever add to one place: results are the same every time. Halves are multiplied by the hardware's matrix
+//! units where there are some (`cooperative`).
 
+mod cooperative;
 mod pairs;
 
 use super::attention::Sizes;
@@ -229,6 +231,7 @@ fn turned((read, view): &(usize, View)) -> (usize, View) {
 pub(super) fn print(printer: &Printer<'_>, body: &AttentionGrad, printed: &mut Printed) -> Result<()> {
     let sizes = Sizes::new(&body.q.1.shape, &body.k.1.shape, &body.v.1.shape)?;
     let form = Form::new(printer.caps, sizes, body.spec.causal);
+    let cooperative = cooperative::Form::new(printer, body, sizes);
     let Sizes { batch, heads, key_heads, tq, tk, d, dv } = sizes;
     let known = printed.scratch.len();
     printed.scratch.push(2 * batch * heads * tq.next_multiple_of(4) * 4);
@@ -241,7 +244,7 @@ pub(super) fn print(printer: &Printer<'_>, body: &AttentionGrad, printed: &mut P
             _ => (key_heads, tk, form.query_parts, form.query_parts == 1),
         };
         let mut goal = Goal { of, write, width, heads, count, parts, scratch: None };
-        if !whole {
+        if !whole && cooperative.is_none() {
             goal.scratch = Some(printed.scratch.len());
             printed.scratch.push(parts * batch * heads * count * goal.quads() * 16);
         }
@@ -250,7 +253,10 @@ pub(super) fn print(printer: &Printer<'_>, body: &AttentionGrad, printed: &mut P
     // Where few buffers can be bound, gradients are computed one by one.
     let room = (printer.caps.buffers as usize).saturating_sub(5 + body.mask.iter().len()).max(1);
     for some in goals.chunks(room) {
-        printed.dispatches.push(pairs::print(printer, body, &form, known, some)?);
+        printed.dispatches.push(match &cooperative {
+            Some(form) => cooperative::print(printer, body, form, known, some)?,
+            None => pairs::print(printer, body, &form, known, some)?,
+        });
     }
     goals.retain(|goal| goal.scratch.is_some());
     if !goals.is_empty() {
