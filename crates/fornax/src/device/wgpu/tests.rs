@@ -392,3 +392,22 @@ fn sums_of_many_tensors_share_dispatches() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn sums_of_columns_are_right_in_every_geometry() -> Result<()> {
+    // As many workgroups as a large device wants: strips in one dispatch, and sums of parts of long columns.
+    let Some((_, device)) = limited(|caps| Caps { parallel: 512, ..caps }) else { return Ok(()) };
+    for [rows, columns] in [[512, 768], [70, 12], [1000, 51], [1024, 64], [1025, 64], [5000, 96], [3000, 7]] {
+        for dtype in [DType::F32, DType::F16] {
+            let x = wave(&[rows, columns], 0.37, dtype, &device)?;
+            let wide = x.to_dtype(DType::F32)?;
+            let (sum, least) = (wide.sum(&[0], false)?, wide.min(&[0], false)?);
+            let positive = wide.gt(-1.9)?.all(&[0], false)?;
+            crate::eval(&[&sum, &least, &positive])?;
+            for (name, result) in [("sum", sum), ("min", least), ("all", positive)] {
+                check(&format!("{name} of {rows}x{columns} {dtype}"), Ok(result))?;
+            }
+        }
+    }
+    Ok(())
+}

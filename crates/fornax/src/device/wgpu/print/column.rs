@@ -14,6 +14,10 @@ use crate::kernel::{Inst, Level, Loop, Segment, Source, Val};
 use std::fmt::Write;
 
 const LANES: usize = 256;
+/// The fewest vectors of columns side by side: what memory gives at a time.
+const STRIP: usize = 4;
+/// The most rows that are summed in one dispatch whatever the columns.
+const SHORT: usize = 1024;
 
 struct Columns<'a> {
     program: Program<'a>,
@@ -42,6 +46,16 @@ pub(super) fn print<'a>(
     let tiles = columns.total.div_ceil(x);
     let parts = (printer.caps.parallel as usize * 2 / tiles).min(columns.length / (y * 4)).clamp(1, 1024);
     let first_scratch = printed.scratch.len();
+    // A short sum over few columns takes less time than a second dispatch waits: narrow strips with a row or a few for
+    // every lane.
+    let caps = printer.caps;
+    let elements = columns.length * columns.total * columns.program.vector;
+    let short = columns.length <= SHORT && elements <= 1 << 21;
+    if parts > 1 && short && caps.lanes >= 1024 && caps.workgroup_bytes >= 32 << 10 {
+        let y = columns.length.next_power_of_two().min(1024 / STRIP);
+        pass(printer, &columns, [STRIP, y], 1, first_scratch, true, printed)?;
+        return Ok(true);
+    }
     if parts > 1 {
         for (.., dtype) in &columns.reductions {
             let size = scratch_dtype(*dtype).size();
@@ -49,7 +63,9 @@ pub(super) fn print<'a>(
         }
         pass(printer, &columns, [x, y], parts, first_scratch, false, printed)?;
     }
-    pass(printer, &columns, [x, y], parts, first_scratch, true, printed)?;
+    // There are few sums left: as many lanes as possible side by side in the other direction.
+    let y = if parts > 1 { parts.next_power_of_two().clamp(y, y.max(LANES / STRIP)) } else { y };
+    pass(printer, &columns, [LANES / y, y], parts, first_scratch, true, printed)?;
     Ok(true)
 }
 
@@ -217,7 +233,7 @@ fn pass(
         }
     }
     line!(m, "}}");
-    printed.dispatches.push(m.finish(LANES as u32, columns.total.div_ceil(x) * shares)?);
+    printed.dispatches.push(m.finish((x * y) as u32, columns.total.div_ceil(x) * shares)?);
     Ok(())
 }
 
@@ -237,6 +253,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
     if y == 1 {
         return;
     }
+    let lanes = x * y;
     for &(i, op, _, dtype) in &columns.reductions {
         // Truth values travel as words.
         let (op, kept) = match (dtype, op) {
@@ -247,7 +264,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
         let t = value_type(kept, m.printer.caps.int64);
         let memory = format!("shared_{t}");
         let vector = columns.program.vector;
-        let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", LANES * vector);
+        let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", lanes * vector);
         if !m.globals.contains(&declaration) {
             m.globals += &declaration;
         }
@@ -257,15 +274,15 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
             } else {
                 format!("acc{i}_{j}")
             };
-            line!(m, "{memory}[lane + {}u] = {value};", j * LANES);
+            line!(m, "{memory}[lane + {}u] = {value};", j * lanes);
         }
         line!(m, "workgroupBarrier();");
         let mut step = y / 2;
         while step > 0 {
             line!(m, "if (y < {step}u) {{");
             for j in 0..vector {
-                let here = format!("{memory}[lane + {}u]", j * LANES);
-                let there = format!("{memory}[lane + {}u]", j * LANES + step * x);
+                let here = format!("{memory}[lane + {}u]", j * lanes);
+                let there = format!("{memory}[lane + {}u]", j * lanes + step * x);
                 let sum = combine(m, op, kept, &here, &there);
                 line!(m, "{here} = {sum};");
             }
@@ -275,7 +292,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
         }
         for j in 0..vector {
             let back = if dtype == DType::Bool { " != 0u" } else { "" };
-            line!(m, "acc{i}_{j} = {memory}[lane + {}u]{back};", j * LANES);
+            line!(m, "acc{i}_{j} = {memory}[lane + {}u]{back};", j * lanes);
         }
         line!(m, "workgroupBarrier();");
     }

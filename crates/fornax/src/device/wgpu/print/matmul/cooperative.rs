@@ -235,15 +235,18 @@ pub(super) fn print(
         ),
     };
     line!(m, "let own_c = subgroup * {matrix}u;");
+    // Four columns a lane; where rows begin anywhere, as many as are stored at a time, so that lanes still write side by side.
+    let each = target.together(&m, body);
+    let per = 16 / each;
     for i in 0..mats_m {
         for j in 0..mats_n {
             line!(m, "workgroupBarrier();");
             line!(m, "coopStoreT(c{i}_{j}, &tile_c[{stored}], {ROW_C}u);");
             line!(m, "workgroupBarrier();");
-            line!(m, "for (var q = {first_lane}; q < 64u; q += {together}u) {{");
-            line!(m, "let row = row0 + block_row + {}u + q / 4u;", i * 16);
-            line!(m, "let column = column0 + block_column + {}u + (q % 4u) * 4u;", j * 16);
-            line!(m, "let first = own_c + (q / 4u) * {ROW_C}u + (q % 4u) * 4u;");
+            line!(m, "for (var q = {first_lane}; q < {}u; q += {together}u) {{", 256 / each);
+            line!(m, "let row = row0 + block_row + {}u + q / {per}u;", i * 16);
+            line!(m, "let column = column0 + block_column + {}u + (q % {per}u) * {each}u;", j * 16);
+            line!(m, "let first = own_c + (q / {per}u) * {ROW_C}u + (q % {per}u) * {each}u;");
             let sum = |z: usize| match s.layers {
                 1 => format!("tile_c[first + {z}u]"),
                 layers => {
@@ -251,7 +254,7 @@ pub(super) fn print(
                     format!("({})", (0..layers).map(of).collect::<Vec<_>>().join(" + "))
                 }
             };
-            let product = (0..4).map(sum).collect();
+            let product = (0..each).map(sum).collect();
             finish_tile(&mut m, body, &target, &place, "row", "column", product);
             line!(m, "}}");
         }

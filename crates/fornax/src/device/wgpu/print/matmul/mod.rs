@@ -194,6 +194,15 @@ fn epilogue<'a>(m: &Module<'_>, body: &'a MatMul, widest: usize) -> Program<'a> 
 }
 
 impl Target {
+    /// How many products of a row, at most four, are stored at a time.
+    fn together(&self, m: &Module<'_>, body: &MatMul) -> usize {
+        match self {
+            Target::Epilogue => epilogue(m, body, 4).vector,
+            Target::Scratch(_) if body.n.is_multiple_of(4) => 4,
+            Target::Scratch(_) => 1,
+        }
+    }
+
     fn declare(&self, m: &mut Module<'_>, body: &MatMul, widest: usize) {
         match self {
             Target::Epilogue => epilogue(m, body, widest).declare(m, &[Level::Uniform, Level::Element]),
@@ -263,7 +272,7 @@ impl Place {
     }
 }
 
-/// Stores four products of one row, at `row` and `column` (a multiple of four).
+/// Stores products of one row, at `row` and `column`: four (at a multiple of four) or as many as are stored at a time.
 fn finish_tile(
     m: &mut Module<'_>,
     body: &MatMul,
@@ -301,7 +310,7 @@ fn finish_tile(
         Target::Epilogue => {
             let mut program = epilogue(m, body, 4);
             let vector = program.vector;
-            for first in (0..4).step_by(vector) {
+            for first in (0..product.len()).step_by(vector) {
                 let column = if first == 0 { column.to_string() } else { format!("({column} + {first}u)") };
                 line!(m, "if ({row} < {rows}u && {column} < {columns}u) {{");
                 program.product = product[first..first + vector].to_vec();

@@ -93,7 +93,7 @@ s0[(part * 768u + column) * 4u + 3u + 0u] = bitcast<u32>(acc7_3);
 }
 }
 
-// matmul f32 1x3072x768: [24, 1] workgroups
+// matmul f32 1x3072x768: [96, 1] workgroups
 enable f16;
 @group(0) @binding(0) var<storage, read> r0: array<u32>;
 @group(0) @binding(1) var<storage, read> r1: array<vec4<u32>>;
@@ -102,18 +102,18 @@ enable f16;
 var<workgroup> shared_f32: array<f32, 1024>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-let group = workgroup.x + workgroup.y * 24u;
+let group = workgroup.x + workgroup.y * 96u;
 let tile = group / 1u;
 let part = group % 1u;
-let wanted = tile * 32u + lane % 32u;
+let wanted = tile * 8u + lane % 8u;
 let column = min(wanted, 767u);
-let y = lane / 32u;
+let y = lane / 8u;
 let c_1 = column * 4u;
 var acc7_0: f32 = (0e0f);
 var acc7_1: f32 = (0e0f);
 var acc7_2: f32 = (0e0f);
 var acc7_3: f32 = (0e0f);
-for (var step = part * 24u + y; step < 24u; step += 8u) {
+for (var step = part * 24u + y; step < 24u; step += 32u) {
 acc7_0 = (acc7_0 + bitcast<f32>(s0[(step * 768u + column) * 4u + 0u + 0u]));
 acc7_1 = (acc7_1 + bitcast<f32>(s0[(step * 768u + column) * 4u + 1u + 0u]));
 acc7_2 = (acc7_2 + bitcast<f32>(s0[(step * 768u + column) * 4u + 2u + 0u]));
@@ -124,25 +124,39 @@ shared_f32[lane + 256u] = acc7_1;
 shared_f32[lane + 512u] = acc7_2;
 shared_f32[lane + 768u] = acc7_3;
 workgroupBarrier();
-if (y < 4u) {
+if (y < 16u) {
 shared_f32[lane + 0u] = (shared_f32[lane + 0u] + shared_f32[lane + 128u]);
 shared_f32[lane + 256u] = (shared_f32[lane + 256u] + shared_f32[lane + 384u]);
 shared_f32[lane + 512u] = (shared_f32[lane + 512u] + shared_f32[lane + 640u]);
 shared_f32[lane + 768u] = (shared_f32[lane + 768u] + shared_f32[lane + 896u]);
 }
 workgroupBarrier();
-if (y < 2u) {
+if (y < 8u) {
 shared_f32[lane + 0u] = (shared_f32[lane + 0u] + shared_f32[lane + 64u]);
 shared_f32[lane + 256u] = (shared_f32[lane + 256u] + shared_f32[lane + 320u]);
 shared_f32[lane + 512u] = (shared_f32[lane + 512u] + shared_f32[lane + 576u]);
 shared_f32[lane + 768u] = (shared_f32[lane + 768u] + shared_f32[lane + 832u]);
 }
 workgroupBarrier();
-if (y < 1u) {
+if (y < 4u) {
 shared_f32[lane + 0u] = (shared_f32[lane + 0u] + shared_f32[lane + 32u]);
 shared_f32[lane + 256u] = (shared_f32[lane + 256u] + shared_f32[lane + 288u]);
 shared_f32[lane + 512u] = (shared_f32[lane + 512u] + shared_f32[lane + 544u]);
 shared_f32[lane + 768u] = (shared_f32[lane + 768u] + shared_f32[lane + 800u]);
+}
+workgroupBarrier();
+if (y < 2u) {
+shared_f32[lane + 0u] = (shared_f32[lane + 0u] + shared_f32[lane + 16u]);
+shared_f32[lane + 256u] = (shared_f32[lane + 256u] + shared_f32[lane + 272u]);
+shared_f32[lane + 512u] = (shared_f32[lane + 512u] + shared_f32[lane + 528u]);
+shared_f32[lane + 768u] = (shared_f32[lane + 768u] + shared_f32[lane + 784u]);
+}
+workgroupBarrier();
+if (y < 1u) {
+shared_f32[lane + 0u] = (shared_f32[lane + 0u] + shared_f32[lane + 8u]);
+shared_f32[lane + 256u] = (shared_f32[lane + 256u] + shared_f32[lane + 264u]);
+shared_f32[lane + 512u] = (shared_f32[lane + 512u] + shared_f32[lane + 520u]);
+shared_f32[lane + 768u] = (shared_f32[lane + 768u] + shared_f32[lane + 776u]);
 }
 workgroupBarrier();
 acc7_0 = shared_f32[lane + 0u];
