@@ -4,6 +4,7 @@
 use super::print::{Dispatch, Form, Shape, print};
 use super::{Caps, Wgpu, lock};
 use crate::graph::interpret::{Array, Data};
+use crate::kernel::Body;
 use crate::optim::{AdamW, Optimizer};
 use crate::{AttentionOptions, DType, Device, Error, Result, Tensor};
 use std::sync::Arc;

@@ -25,7 +25,7 @@ use std::fmt::Write;
 type Cut = (usize, usize, usize);
 
 /// From the best on; the first that fits is taken.
-const CUTS: [Cut; 6] = [(16, 4, 64), (16, 4, 32), (16, 2, 64), (16, 2, 32), (16, 1, 64), (16, 1, 32)];
+const CUTS: [Cut; 5] = [(16, 2, 64), (16, 4, 32), (16, 2, 32), (16, 1, 64), (16, 1, 32)];
 
 /// The widest rows: matrices of queries and of outputs stay in registers.
 const WIDEST: usize = 128;

@@ -13,9 +13,7 @@
 
 use super::super::attention::scale;
 use super::super::module::{Binding, Module, line};
-use super::super::tile::{
-    Grid, Operand, Panel, Stage, Tile, minus_infinity, products, turned_rows, weighted_rows,
-};
+use super::super::tile::{Grid, Operand, Panel, Stage, Tile, products, turned_rows, weighted_rows};
 use super::super::{Dispatch, Printer};
 use super::{Form, Goal, Of, Sizes, turned};
 use crate::dtype::DType;
@@ -276,18 +274,18 @@ impl Pairs<'_> {
             edges.push(format!("start + {}u > at", own - 1));
             hidden.push("(vec4<u32>(KEY) > queries)".into());
         }
+        for r in 0..rows {
+            line!(m, "score{r} = exp(score{r} - lse);");
+        }
+        // Hidden last: queries past the end have no `lse`, so that anything may have come out.
         if !edges.is_empty() {
-            let nothing = minus_infinity(m);
             line!(m, "if ({}) {{", edges.join(" || "));
             line!(m, "let queries = vec4<u32>(query) + vec4<u32>(0u, 1u, 2u, 3u);");
             for r in 0..rows {
                 let hidden = hidden.join(" | ").replace("KEY", &format!("key{r}"));
-                line!(m, "score{r} = select(score{r}, vec4<f32>({nothing}), {hidden});");
+                line!(m, "score{r} = select(score{r}, vec4<f32>(), {hidden});");
             }
             line!(m, "}}");
-        }
-        for r in 0..rows {
-            line!(m, "score{r} = exp(score{r} - lse);");
         }
     }
 

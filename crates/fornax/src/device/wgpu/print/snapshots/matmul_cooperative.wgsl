@@ -1,4 +1,4 @@
-// matmul f16 2048x2048x2048: [128, 1] workgroups
+// matmul f16 2048x2048x2048: [256, 1] workgroups
 enable f16;
 enable wgpu_cooperative_matrix;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<f16>>;
@@ -7,28 +7,28 @@ enable wgpu_cooperative_matrix;
 fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a)), f32(f16(b)))); }
 fn round_half(x: f32) -> f32 { return f32(f16(x)); }
 var<workgroup> tile_a: array<vec4<f16>, 1280>;
-var<workgroup> tile_b: array<vec4<f16>, 2112>;
+var<workgroup> tile_b: array<vec4<f16>, 1088>;
 var<workgroup> tile_c: array<f32, 2560>;
-@compute @workgroup_size(256)
+@compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-let group = workgroup.x + workgroup.y * 128u;
-let at_tile = min(group, 127u);
+let group = workgroup.x + workgroup.y * 256u;
+let at_tile = min(group, 255u);
 let part = at_tile % 1u;
 let at = at_tile / 1u;
-let n_1 = at % 128u;
-let n_2 = n_1 / 64u;
+let n_1 = at % 256u;
+let n_2 = n_1 / 128u;
 let n_3 = min(8u, 16u - n_2 * 8u);
-let n_4 = n_1 % 64u;
+let n_4 = n_1 % 128u;
 let row0 = (n_2 * 8u + n_4 % n_3) * 128u;
-let column0 = (n_4 / n_3) * 256u;
-let n_5 = at / 128u;
+let column0 = (n_4 / n_3) * 128u;
+let n_5 = at / 256u;
 let base_a = 0u;
 let base_b = 0u;
 let k_from = part * 2048u;
 let k_to = min(k_from + 2048u, 2048u);
 let subgroup = lane / 32u;
-let block_row = (subgroup / 4u) * 64u;
-let block_column = (subgroup % 4u) * 64u;
+let block_row = (subgroup / 2u) * 64u;
+let block_column = (subgroup % 2u) * 64u;
 var c0_0 = coop_mat16x16<f32, C>();
 var c0_1 = coop_mat16x16<f32, C>();
 var c0_2 = coop_mat16x16<f32, C>();
@@ -49,6 +49,10 @@ var ar0: vec4<f16>;
 var ar1: vec4<f16>;
 var ar2: vec4<f16>;
 var ar3: vec4<f16>;
+var ar4: vec4<f16>;
+var ar5: vec4<f16>;
+var ar6: vec4<f16>;
+var ar7: vec4<f16>;
 var br0: vec4<f16>;
 var br1: vec4<f16>;
 var br2: vec4<f16>;
@@ -68,7 +72,7 @@ let q_12 = r0[(at_11) / 4u + 0u];
 ar0 = q_12;
 }
 {
-let e_13 = lane + 256u;
+let e_13 = lane + 128u;
 let kk_14 = (e_13 % 8u) * 4u;
 let oo_15 = e_13 / 8u;
 let k_16 = k_from + kk_14;
@@ -78,7 +82,7 @@ let q_19 = r0[(at_18) / 4u + 0u];
 ar1 = q_19;
 }
 {
-let e_20 = lane + 512u;
+let e_20 = lane + 256u;
 let kk_21 = (e_20 % 8u) * 4u;
 let oo_22 = e_20 / 8u;
 let k_23 = k_from + kk_21;
@@ -88,7 +92,7 @@ let q_26 = r0[(at_25) / 4u + 0u];
 ar2 = q_26;
 }
 {
-let e_27 = lane + 768u;
+let e_27 = lane + 384u;
 let kk_28 = (e_27 % 8u) * 4u;
 let oo_29 = e_27 / 8u;
 let k_30 = k_from + kk_28;
@@ -98,291 +102,395 @@ let q_33 = r0[(at_32) / 4u + 0u];
 ar3 = q_33;
 }
 {
-let e_34 = lane + 0u;
-let oo_35 = (e_34 % 64u) * 4u;
-let kk_36 = e_34 / 64u;
-let k_37 = k_from + kk_36;
-let o_38 = column0 + oo_35;
-let at_39 = base_b + o_38 + k_37 * 2048u;
-let q_40 = r1[(at_39) / 4u + 0u];
-br0 = q_40;
+let e_34 = lane + 512u;
+let kk_35 = (e_34 % 8u) * 4u;
+let oo_36 = e_34 / 8u;
+let k_37 = k_from + kk_35;
+let o_38 = row0 + oo_36;
+let at_39 = base_a + o_38 * 2048u + k_37;
+let q_40 = r0[(at_39) / 4u + 0u];
+ar4 = q_40;
 }
 {
-let e_41 = lane + 256u;
-let oo_42 = (e_41 % 64u) * 4u;
-let kk_43 = e_41 / 64u;
-let k_44 = k_from + kk_43;
-let o_45 = column0 + oo_42;
-let at_46 = base_b + o_45 + k_44 * 2048u;
-let q_47 = r1[(at_46) / 4u + 0u];
-br1 = q_47;
+let e_41 = lane + 640u;
+let kk_42 = (e_41 % 8u) * 4u;
+let oo_43 = e_41 / 8u;
+let k_44 = k_from + kk_42;
+let o_45 = row0 + oo_43;
+let at_46 = base_a + o_45 * 2048u + k_44;
+let q_47 = r0[(at_46) / 4u + 0u];
+ar5 = q_47;
 }
 {
-let e_48 = lane + 512u;
-let oo_49 = (e_48 % 64u) * 4u;
-let kk_50 = e_48 / 64u;
-let k_51 = k_from + kk_50;
-let o_52 = column0 + oo_49;
-let at_53 = base_b + o_52 + k_51 * 2048u;
-let q_54 = r1[(at_53) / 4u + 0u];
-br2 = q_54;
+let e_48 = lane + 768u;
+let kk_49 = (e_48 % 8u) * 4u;
+let oo_50 = e_48 / 8u;
+let k_51 = k_from + kk_49;
+let o_52 = row0 + oo_50;
+let at_53 = base_a + o_52 * 2048u + k_51;
+let q_54 = r0[(at_53) / 4u + 0u];
+ar6 = q_54;
 }
 {
-let e_55 = lane + 768u;
-let oo_56 = (e_55 % 64u) * 4u;
-let kk_57 = e_55 / 64u;
-let k_58 = k_from + kk_57;
-let o_59 = column0 + oo_56;
-let at_60 = base_b + o_59 + k_58 * 2048u;
-let q_61 = r1[(at_60) / 4u + 0u];
-br3 = q_61;
+let e_55 = lane + 896u;
+let kk_56 = (e_55 % 8u) * 4u;
+let oo_57 = e_55 / 8u;
+let k_58 = k_from + kk_56;
+let o_59 = row0 + oo_57;
+let at_60 = base_a + o_59 * 2048u + k_58;
+let q_61 = r0[(at_60) / 4u + 0u];
+ar7 = q_61;
 }
 {
-let e_62 = lane + 1024u;
-let oo_63 = (e_62 % 64u) * 4u;
-let kk_64 = e_62 / 64u;
+let e_62 = lane + 0u;
+let oo_63 = (e_62 % 32u) * 4u;
+let kk_64 = e_62 / 32u;
 let k_65 = k_from + kk_64;
 let o_66 = column0 + oo_63;
 let at_67 = base_b + o_66 + k_65 * 2048u;
 let q_68 = r1[(at_67) / 4u + 0u];
-br4 = q_68;
+br0 = q_68;
 }
 {
-let e_69 = lane + 1280u;
-let oo_70 = (e_69 % 64u) * 4u;
-let kk_71 = e_69 / 64u;
+let e_69 = lane + 128u;
+let oo_70 = (e_69 % 32u) * 4u;
+let kk_71 = e_69 / 32u;
 let k_72 = k_from + kk_71;
 let o_73 = column0 + oo_70;
 let at_74 = base_b + o_73 + k_72 * 2048u;
 let q_75 = r1[(at_74) / 4u + 0u];
-br5 = q_75;
+br1 = q_75;
 }
 {
-let e_76 = lane + 1536u;
-let oo_77 = (e_76 % 64u) * 4u;
-let kk_78 = e_76 / 64u;
+let e_76 = lane + 256u;
+let oo_77 = (e_76 % 32u) * 4u;
+let kk_78 = e_76 / 32u;
 let k_79 = k_from + kk_78;
 let o_80 = column0 + oo_77;
 let at_81 = base_b + o_80 + k_79 * 2048u;
 let q_82 = r1[(at_81) / 4u + 0u];
-br6 = q_82;
+br2 = q_82;
 }
 {
-let e_83 = lane + 1792u;
-let oo_84 = (e_83 % 64u) * 4u;
-let kk_85 = e_83 / 64u;
+let e_83 = lane + 384u;
+let oo_84 = (e_83 % 32u) * 4u;
+let kk_85 = e_83 / 32u;
 let k_86 = k_from + kk_85;
 let o_87 = column0 + oo_84;
 let at_88 = base_b + o_87 + k_86 * 2048u;
 let q_89 = r1[(at_88) / 4u + 0u];
-br7 = q_89;
+br3 = q_89;
+}
+{
+let e_90 = lane + 512u;
+let oo_91 = (e_90 % 32u) * 4u;
+let kk_92 = e_90 / 32u;
+let k_93 = k_from + kk_92;
+let o_94 = column0 + oo_91;
+let at_95 = base_b + o_94 + k_93 * 2048u;
+let q_96 = r1[(at_95) / 4u + 0u];
+br4 = q_96;
+}
+{
+let e_97 = lane + 640u;
+let oo_98 = (e_97 % 32u) * 4u;
+let kk_99 = e_97 / 32u;
+let k_100 = k_from + kk_99;
+let o_101 = column0 + oo_98;
+let at_102 = base_b + o_101 + k_100 * 2048u;
+let q_103 = r1[(at_102) / 4u + 0u];
+br5 = q_103;
+}
+{
+let e_104 = lane + 768u;
+let oo_105 = (e_104 % 32u) * 4u;
+let kk_106 = e_104 / 32u;
+let k_107 = k_from + kk_106;
+let o_108 = column0 + oo_105;
+let at_109 = base_b + o_108 + k_107 * 2048u;
+let q_110 = r1[(at_109) / 4u + 0u];
+br6 = q_110;
+}
+{
+let e_111 = lane + 896u;
+let oo_112 = (e_111 % 32u) * 4u;
+let kk_113 = e_111 / 32u;
+let k_114 = k_from + kk_113;
+let o_115 = column0 + oo_112;
+let at_116 = base_b + o_115 + k_114 * 2048u;
+let q_117 = r1[(at_116) / 4u + 0u];
+br7 = q_117;
 }
 for (var slice = 1u; slice <= 64u; slice++) {
 let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 {
-let e_90 = lane + 0u;
-let kk_91 = (e_90 % 8u) * 4u;
-let oo_92 = e_90 / 8u;
-tile_a[oo_92 * 10u + kk_91 / 4u] = ar0;
+let e_118 = lane + 0u;
+let kk_119 = (e_118 % 8u) * 4u;
+let oo_120 = e_118 / 8u;
+tile_a[oo_120 * 10u + kk_119 / 4u] = ar0;
 }
 {
-let e_93 = lane + 256u;
-let kk_94 = (e_93 % 8u) * 4u;
-let oo_95 = e_93 / 8u;
-tile_a[oo_95 * 10u + kk_94 / 4u] = ar1;
+let e_121 = lane + 128u;
+let kk_122 = (e_121 % 8u) * 4u;
+let oo_123 = e_121 / 8u;
+tile_a[oo_123 * 10u + kk_122 / 4u] = ar1;
 }
 {
-let e_96 = lane + 512u;
-let kk_97 = (e_96 % 8u) * 4u;
-let oo_98 = e_96 / 8u;
-tile_a[oo_98 * 10u + kk_97 / 4u] = ar2;
+let e_124 = lane + 256u;
+let kk_125 = (e_124 % 8u) * 4u;
+let oo_126 = e_124 / 8u;
+tile_a[oo_126 * 10u + kk_125 / 4u] = ar2;
 }
 {
-let e_99 = lane + 768u;
-let kk_100 = (e_99 % 8u) * 4u;
-let oo_101 = e_99 / 8u;
-tile_a[oo_101 * 10u + kk_100 / 4u] = ar3;
+let e_127 = lane + 384u;
+let kk_128 = (e_127 % 8u) * 4u;
+let oo_129 = e_127 / 8u;
+tile_a[oo_129 * 10u + kk_128 / 4u] = ar3;
 }
 {
-let e_102 = lane + 0u;
-let oo_103 = (e_102 % 64u) * 4u;
-let kk_104 = e_102 / 64u;
-tile_b[kk_104 * 66u + oo_103 / 4u] = br0;
+let e_130 = lane + 512u;
+let kk_131 = (e_130 % 8u) * 4u;
+let oo_132 = e_130 / 8u;
+tile_a[oo_132 * 10u + kk_131 / 4u] = ar4;
 }
 {
-let e_105 = lane + 256u;
-let oo_106 = (e_105 % 64u) * 4u;
-let kk_107 = e_105 / 64u;
-tile_b[kk_107 * 66u + oo_106 / 4u] = br1;
+let e_133 = lane + 640u;
+let kk_134 = (e_133 % 8u) * 4u;
+let oo_135 = e_133 / 8u;
+tile_a[oo_135 * 10u + kk_134 / 4u] = ar5;
 }
 {
-let e_108 = lane + 512u;
-let oo_109 = (e_108 % 64u) * 4u;
-let kk_110 = e_108 / 64u;
-tile_b[kk_110 * 66u + oo_109 / 4u] = br2;
+let e_136 = lane + 768u;
+let kk_137 = (e_136 % 8u) * 4u;
+let oo_138 = e_136 / 8u;
+tile_a[oo_138 * 10u + kk_137 / 4u] = ar6;
 }
 {
-let e_111 = lane + 768u;
-let oo_112 = (e_111 % 64u) * 4u;
-let kk_113 = e_111 / 64u;
-tile_b[kk_113 * 66u + oo_112 / 4u] = br3;
+let e_139 = lane + 896u;
+let kk_140 = (e_139 % 8u) * 4u;
+let oo_141 = e_139 / 8u;
+tile_a[oo_141 * 10u + kk_140 / 4u] = ar7;
 }
 {
-let e_114 = lane + 1024u;
-let oo_115 = (e_114 % 64u) * 4u;
-let kk_116 = e_114 / 64u;
-tile_b[kk_116 * 66u + oo_115 / 4u] = br4;
+let e_142 = lane + 0u;
+let oo_143 = (e_142 % 32u) * 4u;
+let kk_144 = e_142 / 32u;
+tile_b[kk_144 * 34u + oo_143 / 4u] = br0;
 }
 {
-let e_117 = lane + 1280u;
-let oo_118 = (e_117 % 64u) * 4u;
-let kk_119 = e_117 / 64u;
-tile_b[kk_119 * 66u + oo_118 / 4u] = br5;
+let e_145 = lane + 128u;
+let oo_146 = (e_145 % 32u) * 4u;
+let kk_147 = e_145 / 32u;
+tile_b[kk_147 * 34u + oo_146 / 4u] = br1;
 }
 {
-let e_120 = lane + 1536u;
-let oo_121 = (e_120 % 64u) * 4u;
-let kk_122 = e_120 / 64u;
-tile_b[kk_122 * 66u + oo_121 / 4u] = br6;
+let e_148 = lane + 256u;
+let oo_149 = (e_148 % 32u) * 4u;
+let kk_150 = e_148 / 32u;
+tile_b[kk_150 * 34u + oo_149 / 4u] = br2;
 }
 {
-let e_123 = lane + 1792u;
-let oo_124 = (e_123 % 64u) * 4u;
-let kk_125 = e_123 / 64u;
-tile_b[kk_125 * 66u + oo_124 / 4u] = br7;
+let e_151 = lane + 384u;
+let oo_152 = (e_151 % 32u) * 4u;
+let kk_153 = e_151 / 32u;
+tile_b[kk_153 * 34u + oo_152 / 4u] = br3;
+}
+{
+let e_154 = lane + 512u;
+let oo_155 = (e_154 % 32u) * 4u;
+let kk_156 = e_154 / 32u;
+tile_b[kk_156 * 34u + oo_155 / 4u] = br4;
+}
+{
+let e_157 = lane + 640u;
+let oo_158 = (e_157 % 32u) * 4u;
+let kk_159 = e_157 / 32u;
+tile_b[kk_159 * 34u + oo_158 / 4u] = br5;
+}
+{
+let e_160 = lane + 768u;
+let oo_161 = (e_160 % 32u) * 4u;
+let kk_162 = e_160 / 32u;
+tile_b[kk_162 * 34u + oo_161 / 4u] = br6;
+}
+{
+let e_163 = lane + 896u;
+let oo_164 = (e_163 % 32u) * 4u;
+let kk_165 = e_163 / 32u;
+tile_b[kk_165 * 34u + oo_164 / 4u] = br7;
 }
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 {
-let e_126 = lane + 0u;
-let kk_127 = (e_126 % 8u) * 4u;
-let oo_128 = e_126 / 8u;
-let k_129 = next + kk_127;
-let o_130 = row0 + oo_128;
-let at_131 = base_a + o_130 * 2048u + k_129;
-let q_132 = r0[(at_131) / 4u + 0u];
-ar0 = q_132;
+let e_166 = lane + 0u;
+let kk_167 = (e_166 % 8u) * 4u;
+let oo_168 = e_166 / 8u;
+let k_169 = next + kk_167;
+let o_170 = row0 + oo_168;
+let at_171 = base_a + o_170 * 2048u + k_169;
+let q_172 = r0[(at_171) / 4u + 0u];
+ar0 = q_172;
 }
 {
-let e_133 = lane + 256u;
-let kk_134 = (e_133 % 8u) * 4u;
-let oo_135 = e_133 / 8u;
-let k_136 = next + kk_134;
-let o_137 = row0 + oo_135;
-let at_138 = base_a + o_137 * 2048u + k_136;
-let q_139 = r0[(at_138) / 4u + 0u];
-ar1 = q_139;
+let e_173 = lane + 128u;
+let kk_174 = (e_173 % 8u) * 4u;
+let oo_175 = e_173 / 8u;
+let k_176 = next + kk_174;
+let o_177 = row0 + oo_175;
+let at_178 = base_a + o_177 * 2048u + k_176;
+let q_179 = r0[(at_178) / 4u + 0u];
+ar1 = q_179;
 }
 {
-let e_140 = lane + 512u;
-let kk_141 = (e_140 % 8u) * 4u;
-let oo_142 = e_140 / 8u;
-let k_143 = next + kk_141;
-let o_144 = row0 + oo_142;
-let at_145 = base_a + o_144 * 2048u + k_143;
-let q_146 = r0[(at_145) / 4u + 0u];
-ar2 = q_146;
+let e_180 = lane + 256u;
+let kk_181 = (e_180 % 8u) * 4u;
+let oo_182 = e_180 / 8u;
+let k_183 = next + kk_181;
+let o_184 = row0 + oo_182;
+let at_185 = base_a + o_184 * 2048u + k_183;
+let q_186 = r0[(at_185) / 4u + 0u];
+ar2 = q_186;
 }
 {
-let e_147 = lane + 768u;
-let kk_148 = (e_147 % 8u) * 4u;
-let oo_149 = e_147 / 8u;
-let k_150 = next + kk_148;
-let o_151 = row0 + oo_149;
-let at_152 = base_a + o_151 * 2048u + k_150;
-let q_153 = r0[(at_152) / 4u + 0u];
-ar3 = q_153;
+let e_187 = lane + 384u;
+let kk_188 = (e_187 % 8u) * 4u;
+let oo_189 = e_187 / 8u;
+let k_190 = next + kk_188;
+let o_191 = row0 + oo_189;
+let at_192 = base_a + o_191 * 2048u + k_190;
+let q_193 = r0[(at_192) / 4u + 0u];
+ar3 = q_193;
 }
 {
-let e_154 = lane + 0u;
-let oo_155 = (e_154 % 64u) * 4u;
-let kk_156 = e_154 / 64u;
-let k_157 = next + kk_156;
-let o_158 = column0 + oo_155;
-let at_159 = base_b + o_158 + k_157 * 2048u;
-let q_160 = r1[(at_159) / 4u + 0u];
-br0 = q_160;
+let e_194 = lane + 512u;
+let kk_195 = (e_194 % 8u) * 4u;
+let oo_196 = e_194 / 8u;
+let k_197 = next + kk_195;
+let o_198 = row0 + oo_196;
+let at_199 = base_a + o_198 * 2048u + k_197;
+let q_200 = r0[(at_199) / 4u + 0u];
+ar4 = q_200;
 }
 {
-let e_161 = lane + 256u;
-let oo_162 = (e_161 % 64u) * 4u;
-let kk_163 = e_161 / 64u;
-let k_164 = next + kk_163;
-let o_165 = column0 + oo_162;
-let at_166 = base_b + o_165 + k_164 * 2048u;
-let q_167 = r1[(at_166) / 4u + 0u];
-br1 = q_167;
+let e_201 = lane + 640u;
+let kk_202 = (e_201 % 8u) * 4u;
+let oo_203 = e_201 / 8u;
+let k_204 = next + kk_202;
+let o_205 = row0 + oo_203;
+let at_206 = base_a + o_205 * 2048u + k_204;
+let q_207 = r0[(at_206) / 4u + 0u];
+ar5 = q_207;
 }
 {
-let e_168 = lane + 512u;
-let oo_169 = (e_168 % 64u) * 4u;
-let kk_170 = e_168 / 64u;
-let k_171 = next + kk_170;
-let o_172 = column0 + oo_169;
-let at_173 = base_b + o_172 + k_171 * 2048u;
-let q_174 = r1[(at_173) / 4u + 0u];
-br2 = q_174;
+let e_208 = lane + 768u;
+let kk_209 = (e_208 % 8u) * 4u;
+let oo_210 = e_208 / 8u;
+let k_211 = next + kk_209;
+let o_212 = row0 + oo_210;
+let at_213 = base_a + o_212 * 2048u + k_211;
+let q_214 = r0[(at_213) / 4u + 0u];
+ar6 = q_214;
 }
 {
-let e_175 = lane + 768u;
-let oo_176 = (e_175 % 64u) * 4u;
-let kk_177 = e_175 / 64u;
-let k_178 = next + kk_177;
-let o_179 = column0 + oo_176;
-let at_180 = base_b + o_179 + k_178 * 2048u;
-let q_181 = r1[(at_180) / 4u + 0u];
-br3 = q_181;
+let e_215 = lane + 896u;
+let kk_216 = (e_215 % 8u) * 4u;
+let oo_217 = e_215 / 8u;
+let k_218 = next + kk_216;
+let o_219 = row0 + oo_217;
+let at_220 = base_a + o_219 * 2048u + k_218;
+let q_221 = r0[(at_220) / 4u + 0u];
+ar7 = q_221;
 }
 {
-let e_182 = lane + 1024u;
-let oo_183 = (e_182 % 64u) * 4u;
-let kk_184 = e_182 / 64u;
-let k_185 = next + kk_184;
-let o_186 = column0 + oo_183;
-let at_187 = base_b + o_186 + k_185 * 2048u;
-let q_188 = r1[(at_187) / 4u + 0u];
-br4 = q_188;
+let e_222 = lane + 0u;
+let oo_223 = (e_222 % 32u) * 4u;
+let kk_224 = e_222 / 32u;
+let k_225 = next + kk_224;
+let o_226 = column0 + oo_223;
+let at_227 = base_b + o_226 + k_225 * 2048u;
+let q_228 = r1[(at_227) / 4u + 0u];
+br0 = q_228;
 }
 {
-let e_189 = lane + 1280u;
-let oo_190 = (e_189 % 64u) * 4u;
-let kk_191 = e_189 / 64u;
-let k_192 = next + kk_191;
-let o_193 = column0 + oo_190;
-let at_194 = base_b + o_193 + k_192 * 2048u;
-let q_195 = r1[(at_194) / 4u + 0u];
-br5 = q_195;
+let e_229 = lane + 128u;
+let oo_230 = (e_229 % 32u) * 4u;
+let kk_231 = e_229 / 32u;
+let k_232 = next + kk_231;
+let o_233 = column0 + oo_230;
+let at_234 = base_b + o_233 + k_232 * 2048u;
+let q_235 = r1[(at_234) / 4u + 0u];
+br1 = q_235;
 }
 {
-let e_196 = lane + 1536u;
-let oo_197 = (e_196 % 64u) * 4u;
-let kk_198 = e_196 / 64u;
-let k_199 = next + kk_198;
-let o_200 = column0 + oo_197;
-let at_201 = base_b + o_200 + k_199 * 2048u;
-let q_202 = r1[(at_201) / 4u + 0u];
-br6 = q_202;
+let e_236 = lane + 256u;
+let oo_237 = (e_236 % 32u) * 4u;
+let kk_238 = e_236 / 32u;
+let k_239 = next + kk_238;
+let o_240 = column0 + oo_237;
+let at_241 = base_b + o_240 + k_239 * 2048u;
+let q_242 = r1[(at_241) / 4u + 0u];
+br2 = q_242;
 }
 {
-let e_203 = lane + 1792u;
-let oo_204 = (e_203 % 64u) * 4u;
-let kk_205 = e_203 / 64u;
-let k_206 = next + kk_205;
-let o_207 = column0 + oo_204;
-let at_208 = base_b + o_207 + k_206 * 2048u;
-let q_209 = r1[(at_208) / 4u + 0u];
-br7 = q_209;
+let e_243 = lane + 384u;
+let oo_244 = (e_243 % 32u) * 4u;
+let kk_245 = e_243 / 32u;
+let k_246 = next + kk_245;
+let o_247 = column0 + oo_244;
+let at_248 = base_b + o_247 + k_246 * 2048u;
+let q_249 = r1[(at_248) / 4u + 0u];
+br3 = q_249;
+}
+{
+let e_250 = lane + 512u;
+let oo_251 = (e_250 % 32u) * 4u;
+let kk_252 = e_250 / 32u;
+let k_253 = next + kk_252;
+let o_254 = column0 + oo_251;
+let at_255 = base_b + o_254 + k_253 * 2048u;
+let q_256 = r1[(at_255) / 4u + 0u];
+br4 = q_256;
+}
+{
+let e_257 = lane + 640u;
+let oo_258 = (e_257 % 32u) * 4u;
+let kk_259 = e_257 / 32u;
+let k_260 = next + kk_259;
+let o_261 = column0 + oo_258;
+let at_262 = base_b + o_261 + k_260 * 2048u;
+let q_263 = r1[(at_262) / 4u + 0u];
+br5 = q_263;
+}
+{
+let e_264 = lane + 768u;
+let oo_265 = (e_264 % 32u) * 4u;
+let kk_266 = e_264 / 32u;
+let k_267 = next + kk_266;
+let o_268 = column0 + oo_265;
+let at_269 = base_b + o_268 + k_267 * 2048u;
+let q_270 = r1[(at_269) / 4u + 0u];
+br6 = q_270;
+}
+{
+let e_271 = lane + 896u;
+let oo_272 = (e_271 % 32u) * 4u;
+let kk_273 = e_271 / 32u;
+let k_274 = next + kk_273;
+let o_275 = column0 + oo_272;
+let at_276 = base_b + o_275 + k_274 * 2048u;
+let q_277 = r1[(at_276) / 4u + 0u];
+br7 = q_277;
 }
 {
 let a0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 0u) * 40u + 0u) / 4u], 10u);
 let a1 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 16u) * 40u + 0u) / 4u], 10u);
 let a2 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 32u) * 40u + 0u) / 4u], 10u);
 let a3 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 48u) * 40u + 0u) / 4u], 10u);
-let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 0u)) / 4u], 66u);
-let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 16u)) / 4u], 66u);
-let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 32u)) / 4u], 66u);
-let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 48u)) / 4u], 66u);
+let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 0u)) / 4u], 34u);
+let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 16u)) / 4u], 34u);
+let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 32u)) / 4u], 34u);
+let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(0u + (block_column + 48u)) / 4u], 34u);
 c0_0 = coopMultiplyAdd(a0, b0, c0_0);
 c0_1 = coopMultiplyAdd(a0, b1, c0_1);
 c0_2 = coopMultiplyAdd(a0, b2, c0_2);
@@ -405,10 +513,10 @@ let a0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 0u) * 40u + 16u)
 let a1 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 16u) * 40u + 16u) / 4u], 10u);
 let a2 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 32u) * 40u + 16u) / 4u], 10u);
 let a3 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 48u) * 40u + 16u) / 4u], 10u);
-let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 0u)) / 4u], 66u);
-let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 16u)) / 4u], 66u);
-let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 32u)) / 4u], 66u);
-let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(4224u + (block_column + 48u)) / 4u], 66u);
+let b0 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 0u)) / 4u], 34u);
+let b1 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 16u)) / 4u], 34u);
+let b2 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 32u)) / 4u], 34u);
+let b3 = coopLoadT<coop_mat16x16<f16, B>>(&tile_b[(2176u + (block_column + 48u)) / 4u], 34u);
 c0_0 = coopMultiplyAdd(a0, b0, c0_0);
 c0_1 = coopMultiplyAdd(a0, b1, c0_1);
 c0_2 = coopMultiplyAdd(a0, b2, c0_2);
@@ -428,13 +536,12 @@ c3_3 = coopMultiplyAdd(a3, b3, c3_3);
 }
 }
 let own_c = subgroup * 320u;
-workgroupBarrier();
-coopStoreT(c0_0, &tile_c[own_c], 20u);
+coopStoreT(c0_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -447,13 +554,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c0_1, &tile_c[own_c], 20u);
+coopStoreT(c0_1, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -466,13 +572,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c0_2, &tile_c[own_c], 20u);
+coopStoreT(c0_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -485,13 +590,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c0_3, &tile_c[own_c], 20u);
+coopStoreT(c0_3, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -504,13 +608,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c1_0, &tile_c[own_c], 20u);
+coopStoreT(c1_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -523,13 +626,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c1_1, &tile_c[own_c], 20u);
+coopStoreT(c1_1, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -542,13 +644,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c1_2, &tile_c[own_c], 20u);
+coopStoreT(c1_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -561,13 +662,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c1_3, &tile_c[own_c], 20u);
+coopStoreT(c1_3, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -580,13 +680,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c2_0, &tile_c[own_c], 20u);
+coopStoreT(c2_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -599,13 +698,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c2_1, &tile_c[own_c], 20u);
+coopStoreT(c2_1, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -618,13 +716,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c2_2, &tile_c[own_c], 20u);
+coopStoreT(c2_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -637,13 +734,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c2_3, &tile_c[own_c], 20u);
+coopStoreT(c2_3, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -656,13 +752,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c3_0, &tile_c[own_c], 20u);
+coopStoreT(c3_0, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -675,13 +770,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c3_1, &tile_c[own_c], 20u);
+coopStoreT(c3_1, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -694,13 +788,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c3_2, &tile_c[own_c], 20u);
+coopStoreT(c3_2, &tile_c[own_c + 0u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -713,13 +806,12 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-workgroupBarrier();
-coopStoreT(c3_3, &tile_c[own_c], 20u);
+coopStoreT(c3_3, &tile_c[own_c + 1280u], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
