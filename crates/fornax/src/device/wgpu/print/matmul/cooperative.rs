@@ -42,16 +42,12 @@ impl Shape {
         Shape { buffers: 2, ..self }
     }
 
-    /// Bytes of workgroup memory, whichever way the operands lie, if the epilogue has room for so many matrices of each
-    /// subgroup.
-    fn bytes(&self, finished: usize) -> usize {
+    /// Workgroup memory, whichever way the operands lie.
+    pub fn fits(&self, caps: &super::super::Caps) -> bool {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
-        (rows + columns) * 2 * self.buffers + finished * self.subgroups() * 16 * ROW_C * 4
-    }
-
-    pub fn fits(&self, caps: &super::super::Caps) -> bool {
-        self.bytes(1) <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+        let bytes = (rows + columns) * 2 * self.buffers + self.subgroups() * 16 * ROW_C * 4;
+        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
     }
 }
 
@@ -100,8 +96,9 @@ pub(super) fn print(
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));
     let (block_rows, block_columns) = (s.rows / s.down, s.columns / s.across);
     let (mats_m, mats_n) = (block_rows / 16, block_columns / 16);
-    // The epilogue takes a matrix of each block at a time: more were no faster. Sums that are not finished yet need none,
-    // if the tiles cover the product exactly.
+    // The epilogue takes a matrix of each block at a time: more were no faster, and two in turns, which need one barrier
+    // instead of two, made large products half as fast. Sums that are not finished yet need none, if the tiles cover the
+    // product exactly.
     let exact = body.m.is_multiple_of(s.rows) && body.n.is_multiple_of(s.columns);
     let direct = match target {
         Target::Scratch(n) if exact && s.layers == 1 => Some(m.want_floats(Binding::Scratch(n))),
@@ -113,11 +110,8 @@ pub(super) fn print(
     let (size_a, size_b) = (size(&a), size(&b));
     let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", s.buffers * size_a);
     let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", s.buffers * size_b);
-    // With two in turns, one is stored while others still read the one before.
-    let turns = if s.bytes(2) <= printer.caps.workgroup_bytes as usize { 2 } else { 1 };
-    let turn = s.subgroups() * 16 * ROW_C;
     if direct.is_none() {
-        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", turns * turn);
+        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.subgroups() * 16 * ROW_C);
     }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
     let blocks = s.down * s.across;
@@ -238,16 +232,13 @@ pub(super) fn print(
     let per = 16 / each;
     for i in 0..mats_m {
         for j in 0..mats_n {
-            let from = (i * mats_n + j) % turns * turn;
-            if turns == 1 {
-                line!(m, "workgroupBarrier();");
-            }
-            line!(m, "coopStoreT(c{i}_{j}, &tile_c[{stored} + {from}u], {ROW_C}u);");
+            line!(m, "workgroupBarrier();");
+            line!(m, "coopStoreT(c{i}_{j}, &tile_c[{stored}], {ROW_C}u);");
             line!(m, "workgroupBarrier();");
             line!(m, "for (var q = {first_lane}; q < {}u; q += {together}u) {{", 256 / each);
             line!(m, "let row = row0 + block_row + {}u + q / {per}u;", i * 16);
             line!(m, "let column = column0 + block_column + {}u + (q % {per}u) * {each}u;", j * 16);
-            line!(m, "let first = own_c + {from}u + (q / {per}u) * {ROW_C}u + (q % {per}u) * {each}u;");
+            line!(m, "let first = own_c + (q / {per}u) * {ROW_C}u + (q % {per}u) * {each}u;");
             let sum = |z: usize| match s.layers {
                 1 => format!("tile_c[first + {z}u]"),
                 layers => {

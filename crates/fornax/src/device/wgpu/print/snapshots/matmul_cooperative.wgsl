@@ -8,7 +8,7 @@ fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a))
 fn round_half(x: f32) -> f32 { return f32(f16(x)); }
 var<workgroup> tile_a: array<vec4<f16>, 1280>;
 var<workgroup> tile_b: array<vec4<f16>, 1088>;
-var<workgroup> tile_c: array<f32, 2560>;
+var<workgroup> tile_c: array<f32, 1280>;
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
 let group = workgroup.x + workgroup.y * 256u;
@@ -536,12 +536,13 @@ c3_3 = coopMultiplyAdd(a3, b3, c3_3);
 }
 }
 let own_c = subgroup * 320u;
-coopStoreT(c0_0, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c0_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -554,12 +555,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c0_1, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c0_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -572,12 +574,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c0_2, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c0_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -590,12 +593,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c0_3, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c0_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -608,12 +612,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c1_0, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c1_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -626,12 +631,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c1_1, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c1_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -644,12 +650,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c1_2, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c1_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -662,12 +669,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c1_3, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c1_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -680,12 +688,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c2_0, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c2_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -698,12 +707,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c2_1, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c2_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -716,12 +726,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c2_2, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c2_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -734,12 +745,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c2_3, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c2_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -752,12 +764,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c3_0, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c3_0, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -770,12 +783,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c3_1, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c3_1, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -788,12 +802,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c3_2, &tile_c[own_c + 0u], 20u);
+workgroupBarrier();
+coopStoreT(c3_2, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + 0u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -806,12 +821,13 @@ let v1_3 = round_half(v0_3);
 w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), pack_half(v1_2, v1_3));
 }
 }
-coopStoreT(c3_3, &tile_c[own_c + 1280u], 20u);
+workgroupBarrier();
+coopStoreT(c3_3, &tile_c[own_c], 20u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + 1280u + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
