@@ -21,7 +21,7 @@ const KIND: &str = "tuning-2";
 /// Products with fewer operations end too soon for a choice to matter.
 const WORTH: usize = 50_000_000;
 /// How many of a product's forms are measured when a plan is compiled, and how many for somebody who asks.
-const MOST: usize = 8;
+const MOST: usize = 5;
 const ASKED: usize = 20;
 /// How long a candidate runs in one measurement, in seconds.
 const RUN: f64 = 1e-3;
