@@ -90,8 +90,7 @@ pub struct Profile {
     /// What of that the launches are not: gaps between them. Less than nothing if they run side by side when nobody times
     /// them.
     pub remainder: f64,
-    /// By how much profiling changed the device's seconds, as measured over pairs of calls, the launches of only one of
-    /// which were timed: 0.01 is one per cent.
+    /// By how much timing launches changed `busy`, as measured call by call: 0.01 is one per cent.
     pub overhead: Option<Spread>,
     /// What timing launches costs, and how it was spread over calls.
     pub timing: TimingCost,

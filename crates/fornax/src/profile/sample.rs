@@ -28,8 +28,7 @@ pub(super) struct Sampled {
     pub times: Vec<Vec<(f64, f64)>>,
     /// Seconds of all plans, without what timing launches cost.
     pub busy: f64,
-    /// By how much timing launches changed the seconds of all plans, as measured over pairs of calls: of each, one was
-    /// timed and the other was not.
+    /// By how much timing launches changed the seconds of all plans, as measured.
     pub overhead: Option<Spread>,
     pub cost: TimingCost,
 }
@@ -72,7 +71,7 @@ fn calls_at(
             let Some(whole) = again(TimingMode::Plans)? else { return Ok(None) };
             let Some(timed) = again(TimingMode::Sample(sample))? else { return Ok(None) };
             if whole.device_seconds() > 0.0 {
-                changes.push((timed.device_seconds() / whole.device_seconds() - 1.0) / 2.0);
+                changes.push(timed.device_seconds() / whole.device_seconds() - 1.0);
             }
             timestamps = timestamps.max(timed.inner_marks());
             add(&mut times, &timed, sample, timestamp);

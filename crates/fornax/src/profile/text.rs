@@ -91,13 +91,12 @@ impl Profile {
         let stamps = format!("{} of {}", plural(timestamps, "timestamp"), seconds(timestamp));
         match self.overhead {
             Some(o) => format!(
-                "all launches in {}, at most {stamps} in each, and as many without: together this changed the kernels' time by {} \
-                 ({} .. {} in {})",
+                "all launches in {}, at most {stamps} in each: they changed the kernels' time by {} ({} .. {} in {})",
                 plural(calls, "call"),
                 signed(o.median),
                 signed(o.low),
                 signed(o.high),
-                plural(o.calls as u64, "pair"),
+                plural(o.calls as u64, "call"),
             ),
             None => format!(
                 "all launches in {}: {stamps}, about {}, which is taken off",

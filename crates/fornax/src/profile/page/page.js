@@ -45,7 +45,7 @@ function figures() {
   const signed = (v) => (v >= 0 ? "+" : "") + percent(v);
   const stamps = `${plural(timing.timestamps, "timestamp")} of ${time(timing.timestamp)}`;
   const cost = !overhead ? `${stamps}, about ${time(timing.timestamps * timing.timestamp)}, which is taken off`
-    : `at most ${stamps} in each, and as many calls without, changed the kernels' time by ${signed(overhead.median)} (${signed(overhead.low)} .. ${signed(overhead.high)})`;
+    : `at most ${stamps} in each changed the kernels' time by ${signed(overhead.median)} (${signed(overhead.low)} .. ${signed(overhead.high)})`;
   byId("where").textContent = `on ${profile.device}, launches timed by ${CLOCKS[profile.clock]}, all of them in ${plural(timing.calls, "call")}: ${cost}`;
   const tiles = [
     ["Wall", time(wall.median), spread],
