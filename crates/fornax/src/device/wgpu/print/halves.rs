@@ -14,8 +14,12 @@ pub(super) const SUBGROUP: usize = 32;
 pub(super) const SIDE: usize = 16;
 /// Lanes that share a row of sums where lanes see them, four columns each at a time: a bank's worth.
 pub(super) const TEAM: usize = 8;
+/// Rows of sums that a subgroup sees at a time, each by a team of lanes.
+pub(super) const SEEN: usize = SUBGROUP / TEAM;
 /// Elements of padding after each row in workgroup memory, against bank conflicts.
-const PAD: usize = 8;
+pub(super) const PAD: usize = 8;
+/// The widest rows: their matrices stay in registers, with those of their sums.
+const WIDEST: usize = 128;
 
 /// An operand `[batch, head, position, width]` of halves that stay halves.
 pub(super) struct Operand {
@@ -24,12 +28,13 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Whether a read can be taken so: whole matrices wide, in vectors, without padding.
-    pub fn fits(printer: &Printer<'_>, (read, view): &(usize, View)) -> bool {
+    /// Whether a read can be taken so: whole matrices wide but not too many, in vectors, without padding.
+    fn fits(printer: &Printer<'_>, (read, view): &(usize, View)) -> bool {
         let last = view.shape.len() - 1;
         printer.kernel.reads[*read].dtype == DType::F16
             && view.mask.is_none()
             && view.shape[last].is_multiple_of(SIDE)
+            && view.shape[last] <= WIDEST
             && access(view, last, 4, 2, false) == Access::Vector
     }
 
@@ -73,7 +78,7 @@ impl Tile {
     }
 
     /// Names the matrix at a row and column, as the left side of a product.
-    pub fn left(&self, m: &mut Module<'_>, name: &str, row: &str, column: usize) {
+    fn left(&self, m: &mut Module<'_>, name: &str, row: &str, column: usize) {
         self.matrix(m, name, "coopLoadT", "A", &format!("{row} * {}u + {column}u", self.stride));
     }
 
@@ -85,6 +90,21 @@ impl Tile {
     /// The same, turned: the rows of the tile are the columns of the right side.
     pub fn right_turned(&self, m: &mut Module<'_>, name: &str, row: usize, column: usize) {
         self.matrix(m, name, "coopLoad", "B", &format!("{}u", row * self.stride + column));
+    }
+
+    /// Names the left sides of a step along the columns, one for each matrix of this subgroup's rows.
+    pub fn lefts(
+        &self,
+        m: &mut Module<'_>,
+        rows: usize,
+        step: usize,
+        name: impl Fn(usize) -> String,
+    ) -> Vec<String> {
+        let matrix = |i: usize| {
+            self.left(m, &name(i), &format!("(block + {}u)", i * SIDE), step * SIDE);
+            name(i)
+        };
+        (0..rows / SIDE).map(matrix).collect()
     }
 
     fn matrix(&self, m: &mut Module<'_>, name: &str, load: &str, role: &str, at: &str) {
@@ -270,7 +290,28 @@ pub(super) fn across_team(m: &mut Module<'_>, op: &str, value: &str) {
     }
 }
 
-/// Whether the adapter has what texts with matrices need.
-pub(super) fn possible(caps: &Caps) -> bool {
-    caps.cooperative && caps.subgroup.is_some_and(|size| size as usize >= TEAM)
+/// Names the rows of each subgroup: the first one of its block, the first one that a lane sees, and the lane's vector there.
+pub(super) fn open_blocks(m: &mut Module<'_>, rows: usize) {
+    line!(m, "let block = lane / {SUBGROUP}u * {rows}u;");
+    line!(m, "let team = block + lane % {SUBGROUP}u / {TEAM}u;");
+    line!(m, "let column = lane % {TEAM}u;");
+}
+
+/// Vector `g` of a lane in a row.
+pub(super) fn vector(g: usize) -> String {
+    format!("(column + {}u)", g * TEAM)
+}
+
+/// Whether the adapter has what texts with matrices need, and all operands can be taken as halves. A mask must not lie in the
+/// memory of one, which would be read in two ways.
+pub(super) fn usable(
+    printer: &Printer<'_>,
+    operands: &[&(usize, View)],
+    mask: Option<&(usize, View)>,
+) -> bool {
+    let Caps { cooperative, subgroup, .. } = *printer.caps;
+    cooperative
+        && subgroup.is_some_and(|size| size as usize >= TEAM)
+        && operands.iter().all(|operand| Operand::fits(printer, operand))
+        && mask.is_none_or(|mask| operands.iter().all(|operand| operand.0 != mask.0))
 }

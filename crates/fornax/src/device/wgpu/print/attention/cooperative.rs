@@ -11,12 +11,13 @@
 //! `shift` follows the largest score of a row only where that has risen far: until then weights stay inside a half's range,
 //! and the outputs need no correction, which would take them through workgroup memory too.
 
-use super::super::halves::{Operand, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, across_team, possible};
-use super::super::module::{Binding, Module, line};
+use super::super::halves::{
+    Operand, SEEN, SIDE, Sight, Stage, Sums, TEAM, Tile, across_team, open_blocks, usable, vector,
+};
+use super::super::module::{Module, line};
 use super::super::tile::{Operand as Words, PARTS, minus_infinity};
 use super::super::{Printed, Printer};
 use super::{Form, declare_results, put_lse, put_out, scale};
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::Attention;
 use std::fmt::Write;
@@ -27,23 +28,13 @@ type Cut = (usize, usize, usize);
 /// From the best on; the first that fits is taken.
 const CUTS: [Cut; 5] = [(16, 2, 64), (16, 4, 32), (16, 2, 32), (16, 1, 64), (16, 1, 32)];
 
-/// The widest rows: matrices of queries and of outputs stay in registers.
-const WIDEST: usize = 128;
-
 /// How far a score may be above the shift of its row. Weights are then below 3000.
 const FAR: &str = "8.0";
-
-/// Rows of sums that a subgroup sees at a time, each by a team of lanes.
-const SEEN: usize = SUBGROUP / TEAM;
 
 /// The form that uses matrix units, if that can be done and there are queries enough.
 pub(super) fn form(printer: &Printer<'_>, body: &Attention, form: Form) -> Option<Form> {
     let caps = printer.caps;
-    let operands = [&body.q, &body.k, &body.v];
-    let halves = operands.iter().all(|operand| Operand::fits(printer, operand));
-    let apart = body.mask.as_ref().is_none_or(|mask| operands.iter().all(|operand| operand.0 != mask.0));
-    let narrow = form.sizes.d.max(form.sizes.dv) <= WIDEST;
-    if !possible(caps) || !halves || !apart || !narrow || form.rows() <= SIDE / 2 {
+    if !usable(printer, &[&body.q, &body.k, &body.v], body.mask.as_ref()) || form.rows() <= SIDE / 2 {
         return None;
     }
     let cut = |&(rows, subgroups, keys): &Cut| Form {
@@ -98,9 +89,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     let _ = writeln!(m.globals, "var<workgroup> risen: u32;");
     let (rows, parts, lanes) = (form.rows(), form.parts, form.lanes());
     let groups = form.open(m);
-    line!(m, "let block = lane / {SUBGROUP}u * {own}u;");
-    line!(m, "let team = block + lane % {SUBGROUP}u / {TEAM}u;");
-    line!(m, "let column = lane % {TEAM}u;");
+    open_blocks(m, own);
     let nothing = minus_infinity(m);
     let mut places = vec![];
     for r in 0..own / SEEN {
@@ -155,13 +144,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     line!(m, "let next = keys_at + {}u;", form.keys);
     k.load(m, "next", key);
     if wanted {
-        let left = |m: &mut Module<'_>, step: usize| {
-            let names: Vec<String> = (0..own / SIDE).map(|i| format!("a{i}")).collect();
-            for (i, name) in names.iter().enumerate() {
-                weights.left(m, name, &format!("(block + {}u)", i * SIDE), step * SIDE);
-            }
-            names
-        };
+        let left = |m: &mut Module<'_>, step: usize| weights.lefts(m, own, step, |i| format!("a{i}"));
         outputs.add(m, form.keys, left, |m, name, at, column| tile.right(m, name, at, column));
     }
     line!(m, "}}");
@@ -191,18 +174,10 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     for (r, (head, t)) in places.iter().enumerate().filter(|_| parts > 1 || body.lse.is_some()) {
         line!(m, "if (stored{r} && column == 0u) {{");
         line!(m, "let lse = select({nothing}, shift{r} + log(sum{r}), seen{r});");
-        match parts {
-            1 => put_lse(m, body, form, head, t),
-            _ => m.store(Binding::Scratch(scratch + 1), DType::F32, &scratch_row(r), &["lse".into()]),
-        }
+        put_lse(m, body, form, scratch, [&scratch_row(r), head, t]);
         line!(m, "}}");
     }
     groups
-}
-
-/// Vector `g` of a lane in a row.
-fn vector(g: usize) -> String {
-    format!("(column + {}u)", g * TEAM)
 }
 
 /// Takes the queries of each subgroup into its registers; gives the names of the matrices, by step along the width.
@@ -214,15 +189,7 @@ fn queries(m: &mut Module<'_>, form: &Form, q: &Operand, tile: Tile, own: usize)
     });
     stage.put(m, "start");
     line!(m, "workgroupBarrier();");
-    let mut step = |k: usize| {
-        let matrix = |i: usize| {
-            let name = format!("q{i}_{k}");
-            tile.left(m, &name, &format!("(block + {}u)", i * SIDE), k * SIDE);
-            name
-        };
-        (0..own / SIDE).map(matrix).collect()
-    };
-    (0..form.sizes.d / SIDE).map(&mut step).collect()
+    (0..form.sizes.d / SIDE).map(|step| tile.lefts(m, own, step, |i| format!("q{i}_{step}"))).collect()
 }
 
 /// Turns the scores that are seen into weights. Gives what the outputs of each row fade by, as names.

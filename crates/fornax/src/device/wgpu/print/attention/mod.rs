@@ -254,8 +254,11 @@ fn put_out(m: &mut Module<'_>, body: &Attention, form: &Form, scratch: usize, wh
     }
 }
 
-fn put_lse(m: &mut Module<'_>, body: &Attention, form: &Form, head: &str, t: &str) {
-    if let Some(lse) = body.lse {
+/// Stores `lse` of the row, or of the part; `[row of scratch, head, position]`.
+fn put_lse(m: &mut Module<'_>, body: &Attention, form: &Form, scratch: usize, [row, head, t]: [&str; 3]) {
+    if form.parts > 1 {
+        m.store(Binding::Scratch(scratch + 1), DType::F32, row, &["lse".into()]);
+    } else if let Some(lse) = body.lse {
         let at = format!("(batch * {}u + {head}) * {}u + {t}", form.sizes.heads, form.sizes.tq);
         m.store(Binding::Write(lse), DType::F32, &at, &["lse".into()]);
     }
@@ -312,7 +315,7 @@ fn combine(
     line!(m, "let value = o * select(0.0, 1.0 / sum, seen);");
     put_out(&mut m, body, &whole, scratch, ["0u", &head, &t, "c", "value"]);
     line!(m, "if (c == 0u) {{");
-    put_lse(&mut m, body, &whole, &head, &t);
+    put_lse(&mut m, body, &whole, scratch, ["0u", &head, &t]);
     line!(m, "}}");
     line!(m, "}}");
     printed.dispatches.push(m.finish(LANES as u32, total.div_ceil(LANES))?);

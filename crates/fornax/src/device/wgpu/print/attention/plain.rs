@@ -1,12 +1,11 @@
 //! The main dispatch in plain arithmetic: each lane computes a block of scores and of outputs in registers.
 
-use super::super::module::{Binding, Module, line};
+use super::super::module::{Module, line};
 use super::super::tile::{
     Operand, Panel, ROW_GROUPS, Tile, across_columns, minus_infinity, products, weighted_rows,
 };
 use super::super::{Printed, Printer};
 use super::{Form, declare_results, put_lse, put_out, scale};
-use crate::dtype::DType;
 use crate::error::Result;
 use crate::kernel::Attention;
 use std::fmt::Write;
@@ -141,11 +140,7 @@ pub(super) fn tiles(
             }
         }
         line!(m, "if (cg == 0u) {{");
-        if parts > 1 {
-            m.store(Binding::Scratch(scratch + 1), DType::F32, &row, &["lse".into()]);
-        } else {
-            put_lse(&mut m, body, form, head, t);
-        }
+        put_lse(&mut m, body, form, scratch, [&row, head, t]);
         line!(m, "}}");
         line!(m, "}}");
     }

@@ -11,7 +11,9 @@
 //! ```
 
 use super::super::attention::scale;
-use super::super::halves::{Operand, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, possible};
+use super::super::halves::{
+    Operand, SEEN, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, open_blocks, usable, vector,
+};
 use super::super::module::{Binding, Module, line};
 use super::super::tile::Operand as Words;
 use super::super::{Dispatch, Printer};
@@ -26,12 +28,6 @@ type Cut = (usize, usize, usize);
 
 /// From the best on; the first that fits is taken.
 const CUTS: [Cut; 3] = [(16, 4, 32), (16, 2, 32), (16, 1, 32)];
-
-/// The widest rows: matrices of two operands and of two sums stay in registers.
-const WIDEST: usize = 128;
-
-/// Rows of sums that a subgroup sees at a time, each by a team of lanes.
-const SEEN: usize = SUBGROUP / TEAM;
 
 /// How the work is cut.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +44,10 @@ impl Form {
     pub fn new(printer: &Printer<'_>, body: &AttentionGrad, sizes: Sizes) -> Option<Form> {
         let grad = turned(&body.grad);
         let operands = [&body.q, &body.k, &body.v, &grad];
-        let halves = operands.iter().all(|operand| Operand::fits(printer, operand));
-        let apart = body.mask.as_ref().is_none_or(|mask| operands.iter().all(|operand| operand.0 != mask.0));
-        let narrow = sizes.d.max(sizes.dv) <= WIDEST;
-        let most = sizes.tq.max(sizes.tk);
-        if !possible(printer.caps) || !halves || !apart || !narrow || sizes.tq <= SIDE / 2 {
+        if !usable(printer, &operands, body.mask.as_ref()) || sizes.tq <= SIDE / 2 {
             return None;
         }
+        let most = sizes.tq.max(sizes.tk);
         let cut = |&(rows, subgroups, passing): &Cut| Form { sizes, rows, own: rows * subgroups, passing };
         CUTS.iter().map(cut).find(|form| {
             form.own <= most.next_power_of_two().max(SIDE)
@@ -140,9 +133,7 @@ fn text(m: &mut Module<'_>, body: &AttentionGrad, form: &Form, known: usize, goa
         sloped: goal(if keys { Of::Keys } else { Of::Queries }),
         weighted: if keys { goal(Of::Values) } else { None },
     };
-    line!(m, "let block = lane / {SUBGROUP}u * {}u;", form.rows);
-    line!(m, "let team = block + lane % {SUBGROUP}u / {TEAM}u;");
-    line!(m, "let column = lane % {TEAM}u;");
+    open_blocks(m, form.rows);
     let sides = [side(true), side(false)].into_iter();
     let sides: Vec<Side<'_>> = sides.filter(|s| s.sloped.is_some() || s.weighted.is_some()).collect();
     let groups: usize = sides.iter().map(Side::groups).sum();
@@ -161,11 +152,6 @@ fn text(m: &mut Module<'_>, body: &AttentionGrad, form: &Form, known: usize, goa
         first += side.groups();
     }
     groups
-}
-
-/// Vector `g` of a lane in a row.
-fn vector(g: usize) -> String {
-    format!("(column + {}u)", g * TEAM)
 }
 
 impl Side<'_> {
@@ -243,7 +229,7 @@ impl Side<'_> {
         line!(m, "workgroupBarrier();");
         for (sums, left, right) in [(&weight_sums, weights, passing1), (&slope_sums, slopes, passing0)] {
             let Some((_, sums)) = sums else { continue };
-            let lefts = |m: &mut Module<'_>, step: usize| self.matrices(m, left, |i| format!("a{i}"), step);
+            let lefts = |m: &mut Module<'_>, step: usize| left.lefts(m, form.rows, step, |i| format!("a{i}"));
             sums.add(m, form.passing, lefts, |m, name, at, column| right.right(m, name, at, column));
         }
         line!(m, "}}");
@@ -306,21 +292,6 @@ impl Side<'_> {
         if self.keys { name.to_string() } else { format!("{name}{r}") }
     }
 
-    /// Names the left sides of a step, one for each row of matrices of this subgroup.
-    fn matrices(
-        &self,
-        m: &mut Module<'_>,
-        tile: Tile,
-        name: impl Fn(usize) -> String,
-        step: usize,
-    ) -> Vec<String> {
-        let matrix = |i: usize| {
-            tile.left(m, &name(i), &format!("(block + {}u)", i * SIDE), step * SIDE);
-            name(i)
-        };
-        (0..self.form.rows / SIDE).map(matrix).collect()
-    }
-
     /// Takes own rows of an operand into registers; gives the names of the matrices, by step along the width.
     fn own_matrices(&self, m: &mut Module<'_>, stem: &str, which: usize) -> Vec<Vec<String>> {
         let Form { sizes: Sizes { d, dv, .. }, .. } = *self.form;
@@ -331,7 +302,8 @@ impl Side<'_> {
         stage.put(m, "start");
         line!(m, "workgroupBarrier();");
         let steps = [d, dv][which] / SIDE;
-        (0..steps).map(|step| self.matrices(m, tile, |i| format!("{stem}{i}_{step}"), step)).collect()
+        let rows = self.form.rows;
+        (0..steps).map(|step| tile.lefts(m, rows, step, |i| format!("{stem}{i}_{step}"))).collect()
     }
 
     /// Turns what is seen into weights and slopes.

@@ -1,7 +1,9 @@
 //! Products of halves on the hardware's matrix units: each subgroup owns a block of 16x16 matrices with f32 sums.
 //! Where a tile is all that a core has to do, several layers of subgroups own the same blocks and share the sum over k,
-//! so that some multiply while others wait. The epilogue goes through workgroup memory, because WGSL shows no elements of a cooperative matrix.
+//! so that some multiply while others wait. The epilogue goes through workgroup memory, because WGSL shows no elements of
+//! a cooperative matrix.
 
+use super::super::halves::{PAD, SUBGROUP};
 use super::super::module::{Binding, Module, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand, Slice};
@@ -73,10 +75,7 @@ const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: u
     Shape { rows, columns, depth, down, across, layers: 1, buffers: 1 }
 }
 
-/// Halves of padding after each row in workgroup memory, against bank conflicts.
-const PAD: usize = 8;
-const SUBGROUP: usize = 32;
-/// Floats from row to row of the matrix that the epilogue works on, padded for the same reason.
+/// Floats from row to row of the matrix that the epilogue works on, padded against bank conflicts.
 const ROW_C: usize = 16 + 4;
 
 /// Prints the product; `parts` workgroups share the sum over k.
