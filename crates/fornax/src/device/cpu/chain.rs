@@ -1,8 +1,9 @@
 //! Chains: runs of f32 instructions that are carried out together, a block of a row at a time. The value at
 //! hand stays in the machine's registers, others that are needed again in a few lines of the nearest cache, so
-//! that an instruction costs little more than its arithmetic. `link` makes them, `known` has the common ones.
+//! that an instruction costs little more than its arithmetic. `link` makes them; `native` compiles them to machine code
+//! where it can, and what is left of a row (or all of it elsewhere) is carried out here, link by link.
 
-use super::known::Known;
+use super::native::Native;
 use super::ops::{Add, Div, Loops, Max, Min, Mul, Op2, Slot, Sub, Tile};
 use super::reduce::{fold_lanes, join};
 use super::simd::Simd;
@@ -10,6 +11,7 @@ use super::tile::Operand;
 use crate::dtype::DType;
 use crate::graph::{Binary, Reduce, Unary};
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// The most operands that lie outside a chain.
 pub(super) const OUTSIDE: usize = 32;
@@ -21,7 +23,7 @@ pub(super) const FOLDS: usize = 8;
 const BLOCK: usize = 64;
 
 /// What happens to the value at hand, with the operand `y` of the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Do {
     /// Takes y in hand.
     Load,
@@ -71,7 +73,7 @@ impl Do {
 }
 
 /// One instruction of a chain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Link {
     pub what: Do,
     /// The operand: first those outside, then those remembered.
@@ -94,7 +96,7 @@ pub(super) struct Chain {
     pub streamed: Option<u8>,
     /// The operands outside that are truth values, a bit each.
     pub masks: u32,
-    pub known: Option<Known>,
+    pub native: Option<Arc<Native>>,
     /// Which part of the memory ahead it asks for, and of how many.
     pub share: Option<(usize, usize)>,
 }
@@ -191,7 +193,13 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
             for (i, (op, _)) in w.chain.folds.iter().enumerate() {
                 row.folded[i] = S::splat(unit(*op));
             }
-            row.first = r == 0;
+            row.first = r == 0 && w.chain.native.is_none();
+            if r == 0 && w.chain.native.is_some() {
+                // The code adds without asking whether there is something to add to.
+                for link in w.chain.links.iter().filter(|l| l.what == Do::SumRows) {
+                    std::ptr::write_bytes(row.f32(link.y, 0), 0, w.cols);
+                }
+            }
             w.ahead.iter().for_each(|a| a.fetch(r));
             let mut col = 0;
             if let Some(s) = w.chain.streamed {
@@ -203,8 +211,15 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
                 }
                 col = head;
             }
-            if let Some(known) = w.chain.known {
-                col = known.blocks::<S, N>(w, &mut row, col);
+            if let Some(native) = &w.chain.native {
+                let mut lanes = [[0f32; 16]; FOLDS];
+                for (lanes, (op, _)) in lanes.iter_mut().zip(&w.chain.folds) {
+                    *lanes = [unit(*op); 16];
+                }
+                col = native.run(&row.at, (col, w.cols), &mut lanes);
+                for (i, (op, _)) in w.chain.folds.iter().enumerate() {
+                    row.folded[i] = joined(*op, row.folded[i], S::load(lanes[i].as_ptr()));
+                }
             }
             while col + N * S::W <= w.cols {
                 block::<S, N, false>(w, &mut row, col, N * S::W);
@@ -252,11 +267,13 @@ impl At<'_> {
     pub unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Line<S>, link: Link, x: &[S; N]) {
         let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
         unsafe {
-            *into = match self.w.chain.folds[link.y as usize].0 {
-                Reduce::Max => Max::apply(*into, tree::<S, Max, N>(*x)),
-                Reduce::Min => Min::apply(*into, tree::<S, Min, N>(*x)),
-                _ => into.add(tree::<S, Add, N>(*x)),
+            let op = self.w.chain.folds[link.y as usize].0;
+            let all = match op {
+                Reduce::Max => tree::<S, Max, N>(*x),
+                Reduce::Min => tree::<S, Min, N>(*x),
+                _ => tree::<S, Add, N>(*x),
             };
+            *into = joined(op, *into, all);
         }
     }
 
@@ -439,8 +456,20 @@ unsafe fn tree<S: Simd, F: Op2, const N: usize>(mut x: [S; N]) -> S {
     x[0]
 }
 
+/// Two vectors joined as a reduction does.
+#[inline(always)]
+unsafe fn joined<S: Simd>(op: Reduce, a: S, b: S) -> S {
+    unsafe {
+        match op {
+            Reduce::Max => Max::apply(a, b),
+            Reduce::Min => Min::apply(a, b),
+            _ => a.add(b),
+        }
+    }
+}
+
 /// What changes nothing in a reduction.
-fn unit(op: Reduce) -> f32 {
+pub(super) fn unit(op: Reduce) -> f32 {
     match op {
         Reduce::Max => f32::NEG_INFINITY,
         Reduce::Min => f32::INFINITY,

@@ -4,7 +4,7 @@
 use super::chain::{Chain, Do, FOLDS, Link, OUTSIDE, REMEMBERED};
 use super::compile::{Builder, internal};
 use super::emit::Event;
-use super::known::Known;
+use super::native::Native;
 use super::numeric::register;
 use super::space::Class;
 use super::tile::{Code, Operand, Place, Step};
@@ -306,7 +306,7 @@ impl Builder<'_> {
                 link.y = link.y - REMEMBER + outside;
             }
         }
-        chain.known = Known::find(&chain.links);
+        chain.native = Native::of(&chain);
         let none = Operand::NONE;
         let code = Code::Chain(self.chains.len() as u32);
         steps.push(Step { code, class: Class::Full, dst: none, a: none, b: none, c: none });

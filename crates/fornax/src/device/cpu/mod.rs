@@ -21,12 +21,16 @@ mod exec;
 mod fused;
 mod gemm;
 mod indexed;
-mod known;
 mod lanes;
 mod link;
 mod math;
 mod matmul;
 mod micro;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod native;
+#[cfg(not(all(unix, target_arch = "x86_64")))]
+#[path = "native/absent.rs"]
+mod native;
 mod numeric;
 mod ops;
 mod reduce;

@@ -327,39 +327,38 @@ unsafe fn choose<S: Simd>(t: &Tile) {
     }
 }
 
+/// Calls a macro with the function of that name.
+macro_rules! with_unary {
+    ($op:expr, $call:ident) => {
+        with_unary!(@each $op, $call, Neg Abs Sign Recip Sqrt Rsqrt Exp Exp2 Expm1 Log Log2 Log1p Sin Cos Tan Asin Acos
+            Atan Sinh Cosh Tanh Erf Floor Ceil Round Trunc Not)
+    };
+    (@each $op:expr, $call:ident, $($name:ident)*) => {
+        match $op {
+            $(Unary::$name => $call!($name),)*
+        }
+    };
+}
+
 #[inline(always)]
 unsafe fn unary<S: Simd>(op: Unary, t: &Tile) {
-    unsafe {
-        match op {
-            Unary::Neg => map1::<S, Neg>(t),
-            Unary::Abs => map1::<S, Abs>(t),
-            Unary::Sign => map1::<S, Sign>(t),
-            Unary::Recip => map1::<S, Recip>(t),
-            Unary::Sqrt => map1::<S, Sqrt>(t),
-            Unary::Rsqrt => map1::<S, Rsqrt>(t),
-            Unary::Exp => map1::<S, Exp>(t),
-            Unary::Exp2 => map1::<S, Exp2>(t),
-            Unary::Expm1 => map1::<S, Expm1>(t),
-            Unary::Log => map1::<S, Log>(t),
-            Unary::Log2 => map1::<S, Log2>(t),
-            Unary::Log1p => map1::<S, Log1p>(t),
-            Unary::Sin => map1::<S, Sin>(t),
-            Unary::Cos => map1::<S, Cos>(t),
-            Unary::Tan => map1::<S, Tan>(t),
-            Unary::Asin => map1::<S, Asin>(t),
-            Unary::Acos => map1::<S, Acos>(t),
-            Unary::Atan => map1::<S, Atan>(t),
-            Unary::Sinh => map1::<S, Sinh>(t),
-            Unary::Cosh => map1::<S, Cosh>(t),
-            Unary::Tanh => map1::<S, Tanh>(t),
-            Unary::Erf => map1::<S, Erf>(t),
-            Unary::Floor => map1::<S, Floor>(t),
-            Unary::Ceil => map1::<S, Ceil>(t),
-            Unary::Round => map1::<S, Round>(t),
-            Unary::Trunc => map1::<S, Trunc>(t),
-            Unary::Not => map1::<S, Not>(t),
-        }
+    macro_rules! map {
+        ($f:ident) => {
+            map1::<S, $f>(t)
+        };
     }
+    unsafe { with_unary!(op, map) }
+}
+
+/// A function of one vector.
+#[cfg(all(unix, target_arch = "x86_64"))]
+pub(super) unsafe fn unary_of<S: Simd>(op: Unary, x: S) -> S {
+    macro_rules! apply {
+        ($f:ident) => {
+            $f::apply(x)
+        };
+    }
+    unsafe { with_unary!(op, apply) }
 }
 
 /// Two vectors lane by lane through a scalar function.
