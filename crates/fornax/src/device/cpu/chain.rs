@@ -11,6 +11,7 @@ use super::tile::Operand;
 use crate::dtype::DType;
 use crate::graph::{Binary, Reduce, Unary};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The most operands that lie outside a chain.
@@ -97,31 +98,8 @@ pub(super) struct Chain {
     /// The operands outside that are truth values, a bit each.
     pub masks: u32,
     pub native: Option<Arc<Native>>,
-    /// Which part of the memory ahead it asks for, and of how many.
-    pub share: Option<(usize, usize)>,
-}
-
-/// Memory of rows that are needed soon: where the first begins, the bytes between them, and the cache lines of each.
-pub(super) struct Ahead {
-    pub ptr: *const u8,
-    pub row: isize,
-    pub lines: usize,
-}
-
-impl Ahead {
-    /// Asks for a row.
-    #[inline(always)]
-    fn fetch(&self, row: usize) {
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = (row, self.ptr, self.row, self.lines);
-        #[cfg(target_arch = "x86_64")]
-        for line in 0..self.lines {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let at = self.ptr.wrapping_offset(row as isize * self.row).wrapping_add(line * 64);
-            // SAFETY: a hint, which no address can make fault.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast::<i8>()) };
-        }
-    }
+    /// Operands whose memory is asked for that many bytes ahead of where it is read.
+    pub ahead: Vec<(u8, i32)>,
 }
 
 /// A chain's work on one tile.
@@ -135,8 +113,27 @@ pub(super) struct Work<'a> {
     pub results: &'a [*mut f32],
     /// The loops over a tile, for what needs the registers for itself.
     pub loops: &'a Loops,
-    /// A row for each of the tile's.
-    pub ahead: &'a [Ahead],
+}
+
+impl Work<'_> {
+    /// Bytes between the rows of an operand.
+    pub fn step(&self, i: usize) -> isize {
+        self.slots[i].rs * if self.chain.masks & (1 << i) != 0 { 1 } else { 4 }
+    }
+
+    /// Columns of a row before those that can be written past the caches, which only whole, aligned vectors are.
+    pub fn head(&self, row: usize) -> usize {
+        let Some(s) = self.chain.streamed else { return 0 };
+        let at = self.slots[s as usize].ptr.wrapping_offset(row as isize * self.step(s as usize));
+        (at.addr().wrapping_neg() % 64 / 4).min(self.cols)
+    }
+}
+
+/// Which part of a tile is carried out link by link.
+pub(super) struct Part {
+    pub rows: Range<usize>,
+    /// The column up to which machine code was there before, from the head on.
+    pub done: Option<usize>,
 }
 
 /// Where the operands of a row lie, and what has been folded of it.
@@ -164,12 +161,12 @@ impl<S: Simd> Line<S> {
     }
 }
 
-/// Runs a chain over a tile in blocks of N vectors.
+/// Runs a chain over a part of a tile in blocks of N vectors.
 ///
 /// # Safety
 /// Operands cover the tile, with one number a row where the link says so; the machine has the instructions.
 #[inline(always)]
-pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
+pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work, part: &Part) {
     debug_assert!(N * S::W <= BLOCK && w.slots.len() <= OUTSIDE && w.chain.remembered <= REMEMBERED);
     let mut memory = MaybeUninit::<[[f32; BLOCK]; REMEMBERED]>::uninit();
     let outside = w.slots.len();
@@ -184,43 +181,20 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
         for i in 0..w.chain.remembered {
             row.at[outside + i] = memory.as_mut_ptr().cast::<[f32; BLOCK]>().add(i).cast();
         }
-        for r in 0..w.rows {
+        for r in part.rows.clone() {
             for (i, slot) in w.slots.iter().enumerate() {
-                let size = if w.chain.masks & (1 << i) != 0 { 1 } else { 4 };
-                row.at[i] = slot.ptr.wrapping_offset(r as isize * slot.rs * size);
+                row.at[i] = slot.ptr.wrapping_offset(r as isize * w.step(i));
                 row.along[i] = if slot.each { usize::MAX } else { 0 };
             }
             for (i, (op, _)) in w.chain.folds.iter().enumerate() {
                 row.folded[i] = S::splat(unit(*op));
             }
-            row.first = r == 0 && w.chain.native.is_none();
-            if r == 0 && w.chain.native.is_some() {
-                // The code adds without asking whether there is something to add to.
-                for link in w.chain.links.iter().filter(|l| l.what == Do::SumRows) {
-                    std::ptr::write_bytes(row.f32(link.y, 0), 0, w.cols);
-                }
+            row.first = r == 0 && part.done.is_none();
+            let head = w.head(r);
+            for col in (0..head).step_by(S::W) {
+                block::<S, 1, true>(w, &mut row, col, S::W.min(head - col));
             }
-            w.ahead.iter().for_each(|a| a.fetch(r));
-            let mut col = 0;
-            if let Some(s) = w.chain.streamed {
-                // Only whole, aligned vectors go past the caches.
-                let bytes = row.at[s as usize].addr() % (4 * S::W);
-                let head = ((4 * S::W - bytes) % (4 * S::W) / 4).min(w.cols);
-                if head > 0 {
-                    block::<S, 1, true>(w, &mut row, 0, head);
-                }
-                col = head;
-            }
-            if let Some(native) = &w.chain.native {
-                let mut lanes = [[0f32; 16]; FOLDS];
-                for (lanes, (op, _)) in lanes.iter_mut().zip(&w.chain.folds) {
-                    *lanes = [unit(*op); 16];
-                }
-                col = native.run(&row.at, (col, w.cols), &mut lanes);
-                for (i, (op, _)) in w.chain.folds.iter().enumerate() {
-                    row.folded[i] = joined(*op, row.folded[i], S::load(lanes[i].as_ptr()));
-                }
-            }
+            let mut col = part.done.unwrap_or(head);
             while col + N * S::W <= w.cols {
                 block::<S, N, false>(w, &mut row, col, N * S::W);
                 col += N * S::W;
@@ -231,7 +205,9 @@ pub(super) unsafe fn run<S: Simd, const N: usize>(w: &Work) {
                 col += n;
             }
             for (i, (op, _)) in w.chain.folds.iter().enumerate() {
-                *w.results[i].add(r) = fold_lanes(row.folded[i], &|a, b| join(*op, a, b));
+                let result = w.results[i].add(r);
+                let mine = fold_lanes(row.folded[i], &|a, b| join(*op, a, b));
+                *result = if part.done.is_some() { join(*op, *result, mine) } else { mine };
             }
         }
     }
@@ -267,13 +243,11 @@ impl At<'_> {
     pub unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Line<S>, link: Link, x: &[S; N]) {
         let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
         unsafe {
-            let op = self.w.chain.folds[link.y as usize].0;
-            let all = match op {
-                Reduce::Max => tree::<S, Max, N>(*x),
-                Reduce::Min => tree::<S, Min, N>(*x),
-                _ => tree::<S, Add, N>(*x),
+            *into = match self.w.chain.folds[link.y as usize].0 {
+                Reduce::Max => Max::apply(*into, tree::<S, Max, N>(*x)),
+                Reduce::Min => Min::apply(*into, tree::<S, Min, N>(*x)),
+                _ => into.add(tree::<S, Add, N>(*x)),
             };
-            *into = joined(op, *into, all);
         }
     }
 
@@ -454,18 +428,6 @@ unsafe fn tree<S: Simd, F: Op2, const N: usize>(mut x: [S; N]) -> S {
         }
     }
     x[0]
-}
-
-/// Two vectors joined as a reduction does.
-#[inline(always)]
-unsafe fn joined<S: Simd>(op: Reduce, a: S, b: S) -> S {
-    unsafe {
-        match op {
-            Reduce::Max => Max::apply(a, b),
-            Reduce::Min => Min::apply(a, b),
-            _ => a.add(b),
-        }
-    }
 }
 
 /// What changes nothing in a reduction.

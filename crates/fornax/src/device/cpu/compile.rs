@@ -1,6 +1,7 @@
 //! Compiles one segment of a loop: levels, passes, the tile's size and how values differ inside it. `emit`
 //! then writes the steps.
 
+use super::again::compute_again;
 use super::chain::Chain;
 use super::numeric::register;
 use super::space::{Class, Space};
@@ -9,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{Binary, Reduce, Unary};
 use crate::kernel::{Inst, Kernel, Level, Loop, Segment, Source, Val};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Elements of a tile, where nothing else decides.
 const TILE: usize = 4096;
@@ -34,6 +35,8 @@ pub(super) fn compile(
     segment: &Segment,
     epilogue: Option<Epilogue>,
 ) -> Result<Program> {
+    let again = compute_again(body);
+    let body = again.as_ref().unwrap_or(body);
     let mut goal = TILE;
     loop {
         let program = Builder::new(kernel, body, segment, epilogue, goal)?.build()?;
@@ -73,6 +76,8 @@ pub(super) struct Builder<'a> {
     pub values: Vec<Operand>,
     pub accumulators: Vec<Accumulator>,
     pub chains: Vec<Chain>,
+    /// Accesses whose next tile a chain asks for.
+    pub ahead: FxHashSet<u32>,
     pub parked: Option<Parked>,
     pub scratch: usize,
     pub free: FxHashMap<usize, Vec<u32>>,
@@ -108,6 +113,7 @@ impl<'a> Builder<'a> {
             values: vec![Operand::NONE; n],
             accumulators: vec![],
             chains: vec![],
+            ahead: FxHashSet::default(),
             parked: None,
             scratch: 0,
             free: FxHashMap::default(),
@@ -214,7 +220,8 @@ impl<'a> Builder<'a> {
         } else if s.col_reduced {
             self.resident = !outside && s.cols <= RESIDENT;
             self.cols = if self.resident { s.cols } else { s.cols.min(goal * 2) };
-            self.rows = s.rows.min((goal / self.cols).max(1));
+            // Many rows, so that what is done for a whole tile costs little beside them.
+            self.rows = s.rows.min((goal * 4 / self.cols).max(1));
         } else {
             let several = self.passes > 1;
             self.resident = !outside && s.row_reduced && (s.rows <= 8 || (several && s.rows <= 512));

@@ -430,25 +430,7 @@ impl Builder<'_> {
             }
         }
         let sizes = (0..self.space.accesses.len()).map(|a| self.element_size(a)).collect();
-        let loads = self.space.accesses.iter().enumerate().take(self.segment.loads.len());
-        let ahead = loads
-            .filter(|(_, a)| matches!(a.base, Base::Read(_)) && a.mask.is_none() && a.col_stride() == 1)
-            .filter(|(i, _)| self.space.class(*i) == Class::Full)
-            .map(|(i, _)| i)
-            .collect();
-        // Each chain asks for a part of the tile below: more at a time than a core can wait for would hold it up.
-        let chained = |step: &Step| match step.code {
-            Code::Chain(n) => Some(n as usize),
-            _ => None,
-        };
-        let chained: Vec<usize> = passes.iter().flatten().filter_map(chained).collect();
-        if self.space.reduces() && self.resident {
-            for (part, &n) in chained.iter().enumerate() {
-                self.chains[n].share = Some((part, chained.len()));
-            }
-        }
         Ok(Program {
-            ahead,
             tile_rows: self.rows,
             tile_cols: self.cols,
             uniform,
@@ -558,7 +540,7 @@ impl Builder<'_> {
             })
     }
 
-    fn is_in_place_load(&self, i: usize) -> bool {
+    pub fn is_in_place_load(&self, i: usize) -> bool {
         let instr = &self.body.program[i];
         match instr.inst {
             Inst::Load(n) => self.in_place(n, instr.dtype, self.classes[i]).is_some(),

@@ -1,6 +1,6 @@
 //! Runs block programs: walks the tiles of a segment and carries out the steps on each.
 
-use super::chain::{Ahead, Chain, FOLDS, Work};
+use super::chain::{Chain, FOLDS, Part, Work};
 use super::numeric::{self, register, with_register};
 use super::ops::{Loops, Slot, Tile, loops};
 use super::reduce::{self, Running};
@@ -96,19 +96,6 @@ impl<'a> Worker<'a> {
             }
             result
         })
-    }
-
-    /// A part of the memory of the tile below, so that it arrives while this one is computed.
-    fn ahead(&self, (part, of): (usize, usize)) -> SmallVec<[Ahead; 4]> {
-        let below = |&i: &usize| {
-            let size = self.program.sizes[i];
-            let row = self.program.space.accesses[i].row_stride() * size as isize;
-            let all = (self.cols * size).div_ceil(64);
-            let (first, end) = (all * part / of, all * (part + 1) / of);
-            let ptr = self.pointers[i].wrapping_offset(row * self.rows as isize).wrapping_add(first * 64);
-            Ahead { ptr, row, lines: end - first }
-        };
-        self.program.ahead.iter().map(below).collect()
     }
 
     /// Runs all of a range of kept tiles.
@@ -338,10 +325,14 @@ impl<'a> Worker<'a> {
         let results: SmallVec<[*mut f32; FOLDS]> =
             chain.folds.iter().map(|(_, dst)| self.slot(dst, Class::Row).ptr.cast()).collect();
         let (rows, cols, loops) = (self.rows, self.cols, self.loops);
-        let ahead = chain.share.map_or_else(SmallVec::new, |share| self.ahead(share));
-        let (slots, results, ahead) = (&slots[..], &results[..], &ahead[..]);
+        let work = Work { chain, rows, cols, slots: &slots, results: &results, loops };
         // SAFETY: as in `step`.
-        unsafe { (self.loops.chain)(&Work { chain, rows, cols, slots, results, ahead, loops }) }
+        unsafe {
+            match &chain.native {
+                Some(native) => native.run(&work),
+                None => (loops.chain)(&work, &Part { rows: 0..rows, done: None }),
+            }
+        }
     }
 
     fn step(&mut self, step: &Step) {

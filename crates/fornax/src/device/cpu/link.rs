@@ -6,7 +6,7 @@ use super::compile::{Builder, internal};
 use super::emit::Event;
 use super::native::Native;
 use super::numeric::register;
-use super::space::Class;
+use super::space::{Base, Class};
 use super::tile::{Code, Operand, Place, Step};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -71,7 +71,10 @@ impl Builder<'_> {
                             (true, false) => op == Reduce::Sum,
                             _ => false,
                         };
-                        return fits && float(a.index()) && made.contains(&a.index());
+                        let there =
+                            made.contains(&a.index()) || self.resident && self.is_in_place_load(a.index());
+                        let full = self.everywhere(a.index());
+                        return fits && float(a.index()) && full && there;
                     }
                     Inst::Binary(op, ..) if Do::binary(op).is_none() => return false,
                     Inst::Unary(..) | Inst::Binary(..) | Inst::Cast(_) => {
@@ -304,6 +307,21 @@ impl Builder<'_> {
         for link in &mut chain.links {
             if link.y >= REMEMBER {
                 link.y = link.y - REMEMBER + outside;
+            }
+        }
+        // The first to read a row of memory asks for that of the tile below.
+        for (y, operand) in chain.outside.iter().enumerate() {
+            let Place::Access(access) = operand.place else { continue };
+            let bytes = operand.rs * 4 * self.rows as isize;
+            let read = matches!(self.space.accesses[access as usize].base, Base::Read(_));
+            if let Ok(bytes) = i32::try_from(bytes)
+                && self.resident
+                && self.space.col_reduced
+                && (operand.class, read) == (Class::Full, true)
+                && chain.masks & (1 << y) == 0
+                && self.ahead.insert(access)
+            {
+                chain.ahead.push((y as u8, bytes));
             }
         }
         chain.native = Native::of(&chain);

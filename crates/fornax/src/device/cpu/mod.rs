@@ -12,6 +12,7 @@
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
 
+mod again;
 mod attention;
 mod attention_grad;
 mod chain;

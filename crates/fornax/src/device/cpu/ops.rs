@@ -2,7 +2,7 @@
 //! tile is `rows` x `cols`; every operand is a pointer, a row stride, and whether it advances along the
 //! columns.
 
-use super::chain::{self, Work};
+use super::chain::{self, Part, Work};
 use super::math;
 use super::reduce;
 use super::rows::{Packed, few_rows_with};
@@ -508,7 +508,7 @@ pub(super) struct Loops {
     pub choose: unsafe fn(&Tile),
     /// `dst = a` in f32, past the caches.
     pub stream: unsafe fn(&Tile),
-    pub chain: unsafe fn(&Work),
+    pub chain: unsafe fn(&Work, &Part),
     pub convert: unsafe fn(DType, DType, &Tile),
     pub round_to: unsafe fn(DType, &Tile),
     /// Reduces the columns (true) or the rows of `a` into `dst`.
@@ -540,8 +540,8 @@ macro_rules! machine {
                 unsafe { super::stream::<$vector>(t) }
             }
             $(#[target_feature(enable = $features)])?
-            unsafe fn chain(w: &Work) {
-                unsafe { chain::run::<$vector, $block>(w) }
+            unsafe fn chain(w: &Work, part: &Part) {
+                unsafe { chain::run::<$vector, $block>(w, part) }
             }
             $(#[target_feature(enable = $features)])?
             unsafe fn convert(from: DType, to: DType, t: &Tile) {

@@ -117,8 +117,6 @@ pub(super) struct Program {
     pub scratch: usize,
     /// Bytes of an element, for each access.
     pub sizes: Vec<usize>,
-    /// Accesses whose next tile is worth asking for while this one is computed.
-    pub ahead: Vec<usize>,
 }
 
 impl Program {

@@ -1,6 +1,6 @@
 //! Machine code on machines for which there is none: chains are carried out link by link.
 
-use super::chain::{Chain, FOLDS};
+use super::chain::{Chain, Work};
 use std::sync::Arc;
 
 /// There is none.
@@ -12,7 +12,7 @@ impl Native {
         None
     }
 
-    pub unsafe fn run(&self, _: &[*mut u8], _: (usize, usize), _: &mut [[f32; 16]; FOLDS]) -> usize {
+    pub unsafe fn run(&self, _: &Work) {
         match *self {}
     }
 }

@@ -7,17 +7,55 @@ mod registers;
 mod trace;
 mod x86;
 
-use super::chain::{Chain, Do, FOLDS, Link};
+use super::chain::{Chain, Do, FOLDS, Link, OUTSIDE, Part, Work};
 use super::simd::{Level, level};
 use super::space::Class;
 use crate::graph::Reduce;
 use memory::Executable;
 use rustc_hash::FxHashMap;
+use std::mem::offset_of;
 use std::sync::{Arc, LazyLock, Mutex, Weak};
+use x86::Mem;
 
-/// Addresses of the operands, the column after the last, what is folded, the first column; returns the column after
-/// the last whole vector.
-type Entry = unsafe extern "sysv64" fn(*const *mut u8, usize, *mut f32, usize) -> usize;
+/// What the code of a chain is called with.
+#[repr(C)]
+struct Call {
+    /// Where the operands' row begins.
+    at: [*mut u8; OUTSIDE],
+    /// Bytes from row to row.
+    step: [isize; OUTSIDE],
+    /// Where the reductions of the row go.
+    results: [*mut f32; FOLDS],
+    rows: usize,
+    start: usize,
+    end: usize,
+    /// The column after the last whole vector, when it is done.
+    done: usize,
+}
+
+/// The first argument is in this register.
+const ARGUMENT: u8 = x86::RDI;
+
+impl Call {
+    const ROWS: Mem = Mem::Base(ARGUMENT, offset_of!(Call, rows) as i32);
+    const START: Mem = Mem::Base(ARGUMENT, offset_of!(Call, start) as i32);
+    const END: Mem = Mem::Base(ARGUMENT, offset_of!(Call, end) as i32);
+    const DONE: Mem = Mem::Base(ARGUMENT, offset_of!(Call, done) as i32);
+
+    fn at(y: u8) -> Mem {
+        Mem::Base(ARGUMENT, offset_of!(Call, at) as i32 + 8 * y as i32)
+    }
+
+    fn step(y: u8) -> Mem {
+        Mem::Base(ARGUMENT, offset_of!(Call, step) as i32 + 8 * y as i32)
+    }
+
+    fn result(fold: usize) -> Mem {
+        Mem::Base(ARGUMENT, offset_of!(Call, results) as i32 + 8 * fold as i32)
+    }
+}
+
+type Entry = unsafe extern "sysv64" fn(&mut Call);
 
 /// The machine code of a chain.
 #[derive(Debug)]
@@ -28,9 +66,10 @@ pub(super) struct Native {
     streamed: Vec<u8>,
 }
 
-/// What the code of a chain depends on: its links, which operands are one number for a row, and its reductions.
+/// What the code of a chain depends on: its links, which operands are one number for a row, its reductions, and what it
+/// asks for ahead.
 #[derive(PartialEq, Eq, Hash)]
-struct Key(Vec<Link>, Vec<bool>, Vec<Reduce>);
+struct Key(Vec<Link>, Vec<bool>, Vec<Reduce>, Vec<(u8, i32)>);
 
 /// The code that exists; equal chains share it.
 static KNOWN: LazyLock<Mutex<FxHashMap<Key, Weak<Native>>>> = LazyLock::new(Mutex::default);
@@ -43,7 +82,8 @@ impl Native {
         }
         let one = |o: &super::tile::Operand| matches!(o.class, Class::One | Class::Row);
         let folds: Vec<Reduce> = chain.folds.iter().map(|(op, _)| *op).collect();
-        let key = Key(chain.links.clone(), chain.outside.iter().map(one).collect(), folds);
+        let key =
+            Key(chain.links.clone(), chain.outside.iter().map(one).collect(), folds, chain.ahead.clone());
         let mut known = KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(native) = known.get(&key).and_then(Weak::upgrade) {
             return Some(native);
@@ -60,32 +100,57 @@ impl Native {
         Some(Native { memory: Executable::new(&code)?, entry, streamed })
     }
 
-    /// Runs all whole vectors of a row from a column on, unless something to be streamed is not aligned; the column after
-    /// them. What is folded is joined to `folded`.
+    /// Runs a chain over a tile.
     ///
     /// # Safety
-    /// The chain's operands begin at `at` and have elements up to column `end`, or one where they are one for the row.
-    pub unsafe fn run(
-        &self,
-        at: &[*mut u8],
-        (col, end): (usize, usize),
-        folded: &mut [[f32; 16]; FOLDS],
-    ) -> usize {
-        let aligned = |&y: &u8| at[y as usize].wrapping_add(col * 4).addr().is_multiple_of(32);
-        if !self.streamed.iter().all(aligned) {
-            return col;
+    /// As for [`run`](super::chain::run), of the chain whose code this is.
+    pub unsafe fn run(&self, w: &Work) {
+        let mut call = Call {
+            at: [std::ptr::null_mut(); OUTSIDE],
+            step: [0; OUTSIDE],
+            results: [std::ptr::null_mut(); FOLDS],
+            rows: 0,
+            start: 0,
+            end: w.cols,
+            done: 0,
+        };
+        (0..w.slots.len()).for_each(|i| call.step[i] = w.step(i));
+        for link in w.chain.links.iter().filter(|l| l.what == Do::SumRows) {
+            // The code adds without asking whether there is something to add to.
+            // SAFETY: the sums have an element for each column.
+            unsafe { std::ptr::write_bytes(w.slots[link.y as usize].ptr.cast::<f32>(), 0, w.cols) };
         }
-        // SAFETY: the code was assembled with this signature for this machine; the rest is the caller's promise.
-        unsafe {
-            let entry: Entry = std::mem::transmute(self.memory.at(self.entry));
-            entry(at.as_ptr(), end, folded.as_mut_ptr().cast(), col)
+        // Rows that begin alike go together.
+        let alike = self.streamed.iter().all(|&y| call.step[y as usize] % 64 == 0);
+        let rows = if alike { w.rows } else { 1 };
+        for first in (0..w.rows).step_by(rows) {
+            for (i, slot) in w.slots.iter().enumerate() {
+                call.at[i] = slot.ptr.wrapping_offset(first as isize * call.step[i]);
+            }
+            for (i, result) in w.results.iter().enumerate() {
+                call.results[i] = result.wrapping_add(first);
+            }
+            (call.rows, call.start) = (rows, w.head(first));
+            let aligned =
+                |&y: &u8| call.at[y as usize].wrapping_add(call.start * 4).addr().is_multiple_of(32);
+            let all = self.streamed.iter().all(aligned);
+            // SAFETY: the code was assembled with this signature for this machine; the rest is the caller's promise.
+            unsafe {
+                if all {
+                    let entry: Entry = std::mem::transmute(self.memory.at(self.entry));
+                    entry(&mut call);
+                }
+                if !all || call.start > 0 || call.done < w.cols {
+                    let done = all.then_some(call.done);
+                    (w.loops.chain)(w, &Part { rows: first..first + rows, done });
+                }
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::chain::Work;
     use super::super::ops::{Slot, loops};
     use super::super::tile::Operand;
     use super::*;
@@ -132,10 +197,14 @@ mod tests {
         let slots: Vec<Slot> = slots.collect();
         let mut sums = vec![0f32; ROWS * FOLDS];
         let results: Vec<*mut f32> = sums.chunks_mut(ROWS).map(|sums| sums.as_mut_ptr()).collect();
-        let (slots, results, ahead) = (&slots[..], &results[..], &[][..]);
-        let work = Work { chain, rows: ROWS, cols, slots, results, ahead, loops: loops() };
+        let work = Work { chain, rows: ROWS, cols, slots: &slots, results: &results, loops: loops() };
         // SAFETY: the operands cover rows x cols.
-        unsafe { (loops().chain)(&work) };
+        unsafe {
+            match &chain.native {
+                Some(native) => native.run(&work),
+                None => (loops().chain)(&work, &Part { rows: 0..ROWS, done: None }),
+            }
+        }
         memory.iter().flatten().chain(&sums).map(|x| x.to_bits()).collect()
     }
 
@@ -295,7 +364,7 @@ mod tests {
         let gradients = y.backward_with(&x)?;
         let mut wanted = vec![&y];
         wanted.extend([&x, &gain, &bias].into_iter().filter_map(|leaf| gradients.get(leaf)));
-        for (targets, count) in [(&[&y][..], 2), (&wanted[..], 4), (&[&x.softmax(1)?, &x.gelu()?][..], 3)] {
+        for (targets, count) in [(&[&y][..], 3), (&wanted[..], 5), (&[&x.softmax(1)?, &x.gelu()?][..], 4)] {
             let chains = chains(targets)?;
             assert_eq!(chains.len(), count);
             assert!(chains.iter().all(|chain| chain.native.is_some()));

@@ -1,6 +1,7 @@
 //! Gives the instructions of a chain registers and writes them as a loop over the vectors of a row. Values that are the
 //! same for the whole row are computed before the loop; what does not fit the registers waits on the stack.
 
+use super::Call;
 use super::trace::{Id, Node, One, Two};
 use super::x86::*;
 use crate::graph::Reduce;
@@ -77,6 +78,8 @@ struct Writer<'a> {
     pool: FxHashMap<u32, usize>,
     /// The registers of operands' addresses.
     pointers: FxHashMap<u8, u8>,
+    /// The operands.
+    operands: Vec<u8>,
     /// For each value where the instructions stand that use it.
     uses: Vec<Vec<usize>>,
     home: Vec<Option<Home>>,
@@ -104,6 +107,7 @@ impl<'a> Writer<'a> {
             entry: 0,
             pool: FxHashMap::default(),
             pointers: FxHashMap::default(),
+            operands: vec![],
             uses: vec![vec![]; nodes.len()],
             home: vec![None; nodes.len()],
             register: vec![None; nodes.len()],
@@ -158,21 +162,37 @@ impl<'a> Writer<'a> {
         let frame_at = self.code.bytes.len();
         self.code.bytes.extend([0x48, 0x83, 0xE4, 0xE0]);
         for (id, node) in self.nodes.iter().enumerate() {
-            let operand = match node {
-                Node::Load(y) => {
-                    self.home[id] = Some(Home::Operand(*y));
-                    *y
-                }
-                Node::Bytes(y) | Node::Store(y, _) | Node::Stream(y, _) | Node::SumRows(y, _) => *y,
-                _ => continue,
+            let (Node::Load(y)
+            | Node::Bytes(y)
+            | Node::Spread(y)
+            | Node::SpreadBytes(y)
+            | Node::Store(y, _)
+            | Node::Stream(y, _)
+            | Node::SumRows(y, _)) = *node
+            else {
+                continue;
             };
+            if let Node::Load(y) = *node {
+                self.home[id] = Some(Home::Operand(y));
+            }
+            let along = !matches!(node, Node::Spread(_) | Node::SpreadBytes(_));
             if let Some(&pointer) = POINTERS.get(self.pointers.len())
-                && !self.pointers.contains_key(&operand)
+                && along
             {
-                self.pointers.insert(operand, pointer);
-                self.code.load(pointer, Mem::Base(RDI, 8 * operand as i32));
+                self.pointers.entry(y).or_insert(pointer);
+            }
+            if !self.operands.contains(&y) {
+                self.operands.push(y);
             }
         }
+        let row = self.code.bytes.len();
+        for y in self.operands.clone() {
+            if let Some(&pointer) = self.pointers.get(&y) {
+                self.code.load(pointer, Call::at(y));
+            }
+        }
+        self.code.load(RCX, Call::START);
+        self.code.load(RSI, Call::END);
         self.before(before);
         for fold in 0..self.folds.len() {
             let unit = self.pool[&super::super::chain::unit(self.folds[fold]).to_bits()];
@@ -186,7 +206,13 @@ impl<'a> Writer<'a> {
         if self.copies > 1 {
             self.turns(body, 1);
         }
-        self.finish();
+        self.finish_row();
+        // sub rows, 1
+        self.code.general(0x83, 5, Rm::Mem(Call::ROWS));
+        self.code.bytes.push(1);
+        let back = self.code.jump(NOT_ZERO);
+        self.code.land(back, row);
+        self.leave();
         let frame = self.frame.to_le_bytes();
         self.code.bytes[frame_at - 4..frame_at].copy_from_slice(&frame);
     }
@@ -246,23 +272,40 @@ impl<'a> Writer<'a> {
         self.code.land(skip, end);
     }
 
-    /// Joins the reductions to what was folded before, and returns.
-    fn finish(&mut self) {
+    /// Writes the reductions of a row, and goes to the next.
+    fn finish_row(&mut self) {
         for fold in 0..self.folds.len() {
             let sum = self.sum(fold, 0);
             for copy in 1..self.copies {
+                self.locked = 0;
                 self.fold(fold, sum, self.sum(fold, copy));
             }
-            let place = Rm::Mem(Mem::Base(RDX, 64 * fold as i32));
-            self.locked = 0;
-            let old = self.free();
-            self.code.vector(LOAD, old, 0, place);
-            self.fold(fold, sum, old);
-            self.code.vector(STORE, sum, 0, place);
+            // The upper half on the lower, then half of that, then one lane on the other.
+            for step in 0..3 {
+                self.locked = 0;
+                let other = self.free();
+                match step {
+                    0 => self.code.vector(UPPER, sum, 0, Rm::Reg(other)),
+                    1 => self.code.vector(PERMUTE.with(0x4E), other, 0, Rm::Reg(sum)),
+                    _ => self.code.vector(PERMUTE.with(0xB1), other, 0, Rm::Reg(sum)),
+                }
+                self.fold(fold, sum, other);
+            }
+            self.code.load(RAX, Call::result(fold));
+            self.code.vector(STORE_ONE, sum, 0, Rm::Mem(Mem::Base(RAX, 0)));
+            self.code.add(Call::result(fold), 4);
         }
-        // vzeroupper; mov rax, rcx; lea rsp, [rbp - 40]
+        for y in self.operands.clone() {
+            self.code.load(RAX, Call::step(y));
+            self.code.general(0x01, RAX, Rm::Mem(Call::at(y)));
+        }
+    }
+
+    /// Says how far the rows went, and returns.
+    fn leave(&mut self) {
+        self.code.general(0x89, RCX, Rm::Mem(Call::DONE));
+        // vzeroupper; lea rsp, [rbp - 40]
         self.code.bytes.extend([0xC5, 0xF8, 0x77]);
-        self.code.general(0x8B, RAX, Rm::Reg(RCX));
         self.code.general(0x8D, RSP, Rm::Mem(Mem::Base(RBP, -8 * SAVED.len() as i32)));
         SAVED.iter().rev().for_each(|&r| self.code.pop(r));
         self.code.pop(RBP);
@@ -290,7 +333,7 @@ impl<'a> Writer<'a> {
     /// The address of operand `y`, whose elements have 1 << shift bytes.
     fn operand_at(&mut self, y: u8, shift: u8) -> Mem {
         let pointer = self.pointers.get(&y).copied().unwrap_or_else(|| {
-            self.code.load(RAX, Mem::Base(RDI, 8 * y as i32));
+            self.code.load(RAX, Call::at(y));
             RAX
         });
         Mem::Along(pointer, shift, ((self.copy * W) << shift) as i32)
@@ -387,7 +430,7 @@ impl<'a> Writer<'a> {
             Node::Constant(_) | Node::Load(_) => {}
             Node::Spread(y) | Node::SpreadBytes(y) => {
                 let r = self.result(id);
-                self.code.load(RAX, Mem::Base(RDI, 8 * y as i32));
+                self.code.load(RAX, Call::at(y));
                 let op = if matches!(node, Node::Spread(_)) { BROADCAST } else { BROADCAST_BYTE };
                 self.code.vector(op, r, 0, Rm::Mem(Mem::Base(RAX, 0)));
             }
@@ -425,6 +468,15 @@ impl<'a> Writer<'a> {
                 self.code.vector(ADD, sum, a, Rm::Mem(to));
                 self.code.vector(STORE, sum, 0, Rm::Mem(to));
             }
+            // A line has two vectors.
+            Node::Ahead(y, bytes) if self.copy.is_multiple_of(2) => {
+                if let Mem::Along(base, shift, at) = self.operand_at(y, 2)
+                    && let Some(at) = at.checked_add(bytes)
+                {
+                    self.code.prefetch(Mem::Along(base, shift, at));
+                }
+            }
+            Node::Ahead(..) => {}
             Node::Fold(fold, a) => {
                 let a = self.value(a);
                 self.fold(fold as usize, self.sum(fold as usize, self.copy), a);

@@ -75,6 +75,8 @@ pub(super) enum Node {
     Stream(u8, Id),
     SumRows(u8, Id),
     Fold(u8, Id),
+    /// Asks for the memory of an operand, bytes ahead.
+    Ahead(u8, i32),
 }
 
 impl Node {
@@ -96,7 +98,8 @@ impl Node {
 
     /// Whether it does something rather than make a value.
     pub fn acts(&self) -> bool {
-        matches!(self, Node::Store(..) | Node::Stream(..) | Node::SumRows(..) | Node::Fold(..))
+        use Node::*;
+        matches!(self, Store(..) | Stream(..) | SumRows(..) | Fold(..) | Ahead(..))
     }
 }
 
@@ -136,6 +139,7 @@ fn foreign() -> Traced {
 pub(super) fn trace(chain: &Chain) -> Option<Vec<Node>> {
     TRACE.set(Trace::default());
     let mut tracer = Tracer { chain, kept: FxHashMap::default() };
+    chain.ahead.iter().for_each(|&(y, bytes)| _ = record(Node::Ahead(y, bytes)));
     let mut x = record(Node::Constant(0));
     for link in &chain.links {
         // SAFETY: nothing is computed.

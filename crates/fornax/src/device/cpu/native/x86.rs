@@ -4,7 +4,6 @@
 /// General registers, by their numbers.
 pub(super) const RAX: u8 = 0;
 pub(super) const RCX: u8 = 1;
-pub(super) const RDX: u8 = 2;
 pub(super) const RSP: u8 = 4;
 pub(super) const RBP: u8 = 5;
 pub(super) const RSI: u8 = 6;
@@ -70,6 +69,11 @@ pub(super) const FROM_HALF: Op = Op::wide(2, 0x13);
 /// `dst = a * dst + b` and `dst = a * b + dst`.
 pub(super) const FMA_213: Op = Op::wide(2, 0xA8);
 pub(super) const FMA_231: Op = Op::wide(2, 0xB8);
+/// Part of a register, and lanes in another order.
+pub(super) const UPPER: Op = Op::wide(3, 0x19).with(1);
+pub(super) const PERMUTE: Op = Op::wide(3, 0x04);
+/// The first lane to memory.
+pub(super) const STORE_ONE: Op = Op { prefix: 2, map: 1, code: 0x11, byte: None };
 pub(super) const SHIFT: Op = Op::wide(1, 0x72);
 
 /// Code on its way.
@@ -132,6 +136,20 @@ impl Code {
         self.general(0x8B, reg, Rm::Mem(from));
     }
 
+    /// Adds a small number to memory.
+    pub fn add(&mut self, to: Mem, number: i8) {
+        self.general(0x83, 0, Rm::Mem(to));
+        self.bytes.push(number as u8);
+    }
+
+    /// Asks for memory.
+    pub fn prefetch(&mut self, at: Mem) {
+        if let Mem::Base(base, _) | Mem::Along(base, ..) = at {
+            self.bytes.extend([0x40 | base >> 3, 0x0F, 0x18]);
+            self.address(1, Rm::Mem(at), 0);
+        }
+    }
+
     pub fn push(&mut self, reg: u8) {
         self.bytes.extend([0x40 | reg >> 3, 0x50 | reg & 7]);
     }
@@ -153,6 +171,7 @@ impl Code {
     }
 }
 
-/// Conditions of a jump: above, and below or equal.
+/// Conditions of a jump: above, below or equal, not zero.
+pub(super) const NOT_ZERO: u8 = 0x85;
 pub(super) const ABOVE: u8 = 0x87;
 pub(super) const NOT_ABOVE: u8 = 0x86;
