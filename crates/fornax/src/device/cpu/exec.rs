@@ -125,26 +125,39 @@ impl<'a> Worker<'a> {
             if !once || pass == 0 {
                 self.seek(kept, tile);
             }
-            let mut steps = program.passes[pass].iter();
-            for step in &mut steps {
-                match step.code {
-                    Code::Reduce { op, dtype, running } => {
-                        self.reduce(step);
-                        if let Some(k) = running {
-                            let n = self.kept_extent();
-                            let tile_result = Running {
-                                values: self.slot(&step.dst, Class::Row).ptr,
-                                positions: self.slot(&step.c, Class::Row).ptr.cast(),
-                            };
-                            let into = self.running(k as usize);
-                            // SAFETY: both lie in scratch with room for the tile's kept extent.
-                            unsafe {
-                                let base = self.position as i64;
-                                reduce::take_in(op, dtype, into, tile_result, n, tile == first, base);
-                            }
-                        }
-                    }
-                    _ => self.step(step),
+            self.pass_of_tile(pass, tile == first);
+        }
+    }
+
+    /// Runs the only pass of a loop that reduces its rows, over some of them.
+    pub fn reduce_rows(&mut self, rows: Range<usize>) {
+        let (height, cols) = (self.program.tile_rows, self.program.space.cols);
+        for row in rows.clone().step_by(height) {
+            self.place(row, 0, height.min(rows.end - row), cols);
+            self.position = row * cols;
+            self.pass_of_tile(0, row == rows.start);
+        }
+    }
+
+    /// Runs a pass over the tile at hand, and takes what it gives into the running values.
+    fn pass_of_tile(&mut self, pass: usize, first: bool) {
+        let program = self.program;
+        for step in &program.passes[pass] {
+            let Code::Reduce { op, dtype, running } = step.code else {
+                self.step(step);
+                continue;
+            };
+            self.reduce(step);
+            if let Some(k) = running {
+                let n = self.kept_extent();
+                let tile_result = Running {
+                    values: self.slot(&step.dst, Class::Row).ptr,
+                    positions: self.slot(&step.c, Class::Row).ptr.cast(),
+                };
+                let into = self.running(k as usize);
+                // SAFETY: both lie in scratch with room for the tile's kept extent.
+                unsafe {
+                    reduce::take_in(op, dtype, into, tile_result, n, first, self.position as i64);
                 }
             }
         }

@@ -1,9 +1,11 @@
 //! Compiles and launches loops: all segments' tiles become one flat list of tasks; a long reduction to few
-//! results is cut into parts that are combined in order.
+//! results is cut into parts that are combined in order. A loop over rows and one that sums their columns go
+//! together, a few rows at a time, so that the second finds in a cache what the first has read.
 
 use super::compile;
 use super::exec::{Context, Worker, running_at};
 use super::reduce;
+use super::space::{Access, Base};
 use super::threads::{Shared, each};
 use super::tile::Program;
 use crate::error::Result;
@@ -18,6 +20,8 @@ const TASK: usize = 256 * 1024;
 const MOST_TASKS: usize = 4096;
 /// A reduction is cut into parts only where fewer kept tiles than this could share the work.
 const FEW: usize = 12;
+/// Elements of the rows that two loops walk together: a few such operands stay in the second-level cache.
+const TOGETHER: usize = 48 * 1024;
 
 /// A compiled loop.
 #[derive(Debug)]
@@ -78,73 +82,165 @@ impl Fused {
             launch_split(&self.segments[*segment], parts, context);
         }
     }
+
+    /// Whether another loop may run together with this one, which it would follow: this one makes rows, the other
+    /// reduces the same rows in one pass and reads of each only what this one wrote there.
+    pub fn pairs(&self, context: &Context, then: &Fused, its: &Context) -> bool {
+        let ([rows], [columns], [_]) = (&self.segments[..], &then.segments[..], &then.split[..]) else {
+            return false;
+        };
+        let (a, b) = (&rows.space, &columns.space);
+        let same = a.outer.is_empty() && b.outer.is_empty() && a.rows == b.rows && self.split.is_empty();
+        let kinds = a.col_reduced && !a.row_reduced && rows.reduced_tiles() == 1;
+        let other = b.row_reduced && !b.col_reduced && columns.kept_tiles() == 1 && columns.passes.len() == 1;
+        let shared = its.reads.iter().any(|r| context.reads.contains(r) || context.writes.contains(r));
+        same && kinds
+            && other
+            && shared
+            && a.accesses.iter().all(|wrote| {
+                b.accesses.iter().all(|reads| match (wrote.base, reads.base) {
+                    (Base::Write(w), Base::Read(r)) if context.writes[w] == its.reads[r] => {
+                        // Each row has its own stretch of the memory, in both the same.
+                        let inside = |access: &Access, cols: usize| {
+                            let last = (cols as isize - 1) * access.col_stride();
+                            (0..access.row_stride()).contains(&last) && access.mask.is_none()
+                        };
+                        (wrote.offset, wrote.row_stride()) == (reads.offset, reads.row_stride())
+                            && inside(wrote, a.cols)
+                            && inside(reads, b.cols)
+                    }
+                    _ => true,
+                })
+            })
+    }
+
+    /// Runs this loop and one that [`pairs`](Fused::pairs) with it.
+    pub fn launch_with(&self, context: &Context, then: &Fused, its: &Context) {
+        let none = Shared(std::ptr::null_mut());
+        let (rows, columns) = (&self.segments[0], &then.segments[0]);
+        let (height, tiles) = (rows.tile_rows, rows.kept_tiles());
+        let each_part = (TOGETHER / rows.space.cols / height).max(1);
+        let parts = tiles.div_ceil(each_part);
+        let mut sums = Sums::new(columns, parts);
+        let partial = sums.partial();
+        each(parts, |part| {
+            let tiles = part * each_part..((part + 1) * each_part).min(tiles);
+            let part_rows = tiles.start * height..(tiles.end * height).min(rows.space.rows);
+            Worker::with(rows, context, none, |w| w.kept_tiles(tiles));
+            Worker::with(columns, its, none, |w| {
+                w.seek_kept(0);
+                w.run(&columns.kept[0]);
+                w.reduce_rows(part_rows);
+                Sums::take(columns, w, partial, part);
+            });
+        });
+        sums.merge(0);
+        sums.finish(its);
+    }
 }
 
 /// Pass by pass: every (kept tile, part) reduces on its own, then the parts are joined in order.
 fn launch_split(program: &Program, parts: &[Range<usize>], context: &Context) {
     let none = Shared(std::ptr::null_mut());
-    let kept = program.kept_tiles();
-    let bytes = program.running.end.next_multiple_of(64);
-    // u64s for alignment; what a worker's scratch has in the running range, for each part and for the whole.
-    let words = bytes / 8;
-    let mut partial = vec![0u64; kept * parts.len() * words];
-    let mut whole = vec![0u64; kept * words];
-    let range = program.running.clone();
+    let mut sums = Sums::new(program, parts.len());
     for pass in 0..program.passes.len() {
-        let (from, to) = (Shared(whole.as_mut_ptr().cast::<u8>()), Shared(partial.as_mut_ptr().cast::<u8>()));
-        each(kept * parts.len(), |task| {
+        let (whole, partial) = (sums.whole(), sums.partial());
+        each(program.kept_tiles() * parts.len(), |task| {
             let (tile, part) = (task / parts.len(), task % parts.len());
             Worker::with(program, context, none, |w| {
                 w.seek_kept(tile);
-                // SAFETY: each task has its own piece of `partial`; `whole` is only read.
-                unsafe {
-                    let known = from.at((tile * bytes + range.start) as isize);
-                    std::ptr::copy_nonoverlapping(known, w.scratch().add(range.start), range.len());
-                }
+                Sums::give(program, w, whole, tile);
                 for earlier in 0..pass {
                     w.run(&program.kept[earlier]);
                     w.finish(earlier);
                 }
                 w.run(&program.kept[pass]);
                 w.pass(tile, pass, parts[part].clone());
-                // SAFETY: as above.
-                unsafe {
-                    let mine = to.at((task * bytes + range.start) as isize);
-                    std::ptr::copy_nonoverlapping(w.scratch().add(range.start), mine, range.len());
-                }
+                Sums::take(program, w, partial, task);
             });
         });
-        for tile in 0..kept {
-            for (k, a) in program.accumulators.iter().enumerate() {
-                for part in 0..parts.len() {
-                    if a.pass == pass {
-                        let n = program.kept_room();
-                        let into = running_at(program, from.at((tile * bytes) as isize), k);
-                        let new =
-                            running_at(program, to.at(((tile * parts.len() + part) * bytes) as isize), k);
-                        // SAFETY: both pieces have room for the kept extent of a full tile; lanes beyond a
-                        // partial tile hold numbers that nobody reads.
-                        unsafe { reduce::merge(a.op, a.dtype, into, new, n, part == 0) };
-                    }
+        sums.merge(pass);
+    }
+    sums.finish(context);
+}
+
+/// What the workers' scratch has in the running range, for each part of each kept tile and for the whole.
+struct Sums<'a> {
+    program: &'a Program,
+    parts: usize,
+    // u64s for alignment.
+    partial: Vec<u64>,
+    whole: Vec<u64>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(program: &'a Program, parts: usize) -> Sums<'a> {
+        let (kept, words) = (program.kept_tiles(), Self::bytes(program) / 8);
+        Sums { program, parts, partial: vec![0; kept * parts * words], whole: vec![0; kept * words] }
+    }
+
+    /// Bytes of one piece.
+    fn bytes(program: &Program) -> usize {
+        program.running.end.next_multiple_of(64)
+    }
+
+    fn whole(&mut self) -> Shared<u8> {
+        Shared(self.whole.as_mut_ptr().cast())
+    }
+
+    fn partial(&mut self) -> Shared<u8> {
+        Shared(self.partial.as_mut_ptr().cast())
+    }
+
+    /// Gives a worker what is known of a kept tile.
+    fn give(program: &Program, w: &Worker, whole: Shared<u8>, tile: usize) {
+        let range = program.running.clone();
+        let known = whole.at((tile * Self::bytes(program) + range.start) as isize);
+        // SAFETY: `whole` is only read while workers run, and their scratch holds the running range.
+        unsafe { std::ptr::copy_nonoverlapping(known, w.scratch().add(range.start), range.len()) };
+    }
+
+    /// Takes what a worker has computed of piece number `piece`.
+    fn take(program: &Program, w: &Worker, partial: Shared<u8>, piece: usize) {
+        let range = program.running.clone();
+        let mine = partial.at((piece * Self::bytes(program) + range.start) as isize);
+        // SAFETY: each task has its own piece.
+        unsafe { std::ptr::copy_nonoverlapping(w.scratch().add(range.start), mine, range.len()) };
+    }
+
+    /// Joins the parts of a pass, in order.
+    fn merge(&mut self, pass: usize) {
+        let (whole, partial, program) = (self.whole(), self.partial(), self.program);
+        let (bytes, n) = (Self::bytes(program), program.kept_room());
+        for tile in 0..program.kept_tiles() {
+            for (k, a) in program.accumulators.iter().enumerate().filter(|(_, a)| a.pass == pass) {
+                for part in 0..self.parts {
+                    let into = running_at(program, whole.at((tile * bytes) as isize), k);
+                    let new =
+                        running_at(program, partial.at(((tile * self.parts + part) * bytes) as isize), k);
+                    // SAFETY: both pieces have room for the kept extent of a full tile; lanes beyond a partial tile
+                    // hold numbers that nobody reads.
+                    unsafe { reduce::merge(a.op, a.dtype, into, new, n, part == 0) };
                 }
             }
         }
     }
-    let passes = program.passes.len();
-    for tile in 0..kept {
-        Worker::with(program, context, none, |w| {
-            w.seek_kept(tile);
-            // SAFETY: the worker's scratch holds the running range.
-            unsafe {
-                let known = whole.as_ptr().cast::<u8>().add(tile * bytes + range.start);
-                std::ptr::copy_nonoverlapping(known, w.scratch().add(range.start), range.len());
-            }
-            for pass in 0..passes {
-                w.run(&program.kept[pass]);
-                w.finish(pass);
-            }
-            w.run(&program.kept[passes]);
-        });
+
+    /// Computes what is made of the sums.
+    fn finish(mut self, context: &Context) {
+        let (whole, program) = (self.whole(), self.program);
+        let passes = program.passes.len();
+        for tile in 0..program.kept_tiles() {
+            Worker::with(program, context, Shared(std::ptr::null_mut()), |w| {
+                w.seek_kept(tile);
+                Self::give(program, w, whole, tile);
+                for pass in 0..passes {
+                    w.run(&program.kept[pass]);
+                    w.finish(pass);
+                }
+                w.run(&program.kept[passes]);
+            });
+        }
     }
 }
 
@@ -152,5 +248,86 @@ impl Program {
     /// Kept values of a full tile.
     fn kept_room(&self) -> usize {
         if self.space.col_reduced { self.tile_rows } else { self.tile_cols }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Body;
+    use crate::schedule::Place;
+    use crate::{DType, Device, Result, Tensor, eval};
+
+    /// Layer norm with its gradients: a row loop, and the sums of columns that read what it has read.
+    fn norm(x: &[Tensor; 3]) -> Result<Vec<Tensor>> {
+        let [x, gain, bias] = x;
+        let y = x.layer_norm(1, Some(gain), Some(bias), 1e-5)?;
+        let gradients = y.backward_with(&x.detach())?;
+        let leaves = [x, gain, bias].into_iter();
+        Ok([y].into_iter().chain(leaves.filter_map(|leaf| gradients.get(leaf).cloned())).collect())
+    }
+
+    fn leaves(rows: usize, cols: usize) -> Result<[Tensor; 3]> {
+        let device = Device::cpu();
+        let leaf = |shape: &[usize]| Tensor::randn(shape, DType::F32, &device)?.variable();
+        let leaves = [leaf(&[rows, cols])?, leaf(&[cols])?, leaf(&[cols])?];
+        eval(&[&leaves[0], &leaves[1], &leaves[2]])?;
+        Ok(leaves)
+    }
+
+    /// Whether the first two kernels of the plan run together, when every place is a memory of its own.
+    fn together(of: &[Tensor]) -> Result<bool> {
+        let plan = crate::realize::plan(&of.iter().collect::<Vec<_>>())?;
+        let mut known: Vec<Place> = vec![];
+        let mut pointer = |place: &Place| {
+            let at = known.iter().position(|k| k == place).unwrap_or_else(|| {
+                known.push(*place);
+                known.len() - 1
+            });
+            std::ptr::without_provenance_mut::<u8>(64 * (at + 1))
+        };
+        let mut loops = vec![];
+        for step in &plan.steps {
+            let Body::Loop(body) = &step.kernel.body else { return Ok(false) };
+            let context = Context {
+                reads: step.reads.iter().map(&mut pointer).collect(),
+                writes: step.writes.iter().map(&mut pointer).collect(),
+                args: Default::default(),
+                outside: Default::default(),
+            };
+            loops.push((Fused::compile(&step.kernel, body)?, context));
+        }
+        let [(first, context), (then, its), ..] = &loops[..] else { return Ok(false) };
+        Ok(first.pairs(context, then, its))
+    }
+
+    #[test]
+    fn rows_and_their_columns_go_together() -> Result<()> {
+        for (rows, cols) in [(1500, 256), (2049, 511), (700, 768)] {
+            let leaves = leaves(rows, cols)?;
+            let both = norm(&leaves)?;
+            assert!(together(&both)?, "{rows}x{cols}");
+            eval(&both.iter().collect::<Vec<_>>())?;
+            for (alone, both) in norm(&leaves)?.iter().zip(&both) {
+                // One at a time, nothing goes with anything.
+                let (alone, both) = (alone.to_vec::<f32>()?, both.to_vec::<f32>()?);
+                let size = alone.iter().fold(0f32, |m, x| m.max(x.abs()));
+                let error = alone.iter().zip(&both).fold(0f32, |m, (a, b)| m.max((a - b).abs()));
+                assert!(error <= 2e-6 * size, "{rows}x{cols}: {error} of {size}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_loop_that_needs_other_rows_waits() -> Result<()> {
+        let [x, ..] = leaves(1500, 256)?;
+        // The columns are those of the transposed result: each of its rows needs all rows of the first loop.
+        let y = x.softmax(1)?;
+        let turned = (&y.t()?.reshape(&[1500, 256])? * &x)?.sum(&[0], false)?;
+        assert!(!together(&[y.clone(), turned])?);
+        let straight = (&y * &x)?.sum(&[0], false)?;
+        assert!(together(&[y, straight])?);
+        Ok(())
     }
 }

@@ -209,7 +209,7 @@ impl Backend for Cpu {
     }
 
     fn launch(&self, batch: &[Launch<'_>]) -> Result<()> {
-        awake(batch, || batch.iter().try_for_each(run))
+        awake(batch, || run(batch))
     }
 
     /// The threads are woken once, as without measuring.
@@ -217,7 +217,7 @@ impl Backend for Cpu {
         awake(batch, || {
             let mut times = vec![host_seconds()];
             for part in marks.windows(2) {
-                batch[part[0]..part[1]].iter().try_for_each(run)?;
+                run(&batch[part[0]..part[1]])?;
                 times.push(host_seconds());
             }
             Ok(times)
@@ -253,49 +253,86 @@ fn awake<R: Send>(batch: &[Launch<'_>], f: impl FnOnce() -> R + Send) -> R {
     if batch.iter().all(small) { f() } else { threads::among(f) }
 }
 
-fn run(launch: &Launch<'_>) -> Result<()> {
-    let compiled: &Compiled = (launch.pipeline as &dyn Any)
-        .downcast_ref()
-        .ok_or_else(|| Error::Internal("a pipeline of another device reached the CPU".into()))?;
-    let kernel = launch.kernel;
-    let mut context = Context {
-        reads: Default::default(),
-        writes: Default::default(),
-        args: launch.args.into(),
-        outside: Default::default(),
-    };
-    let ports = kernel.reads.iter().zip(launch.reads).chain(kernel.writes.iter().zip(launch.writes));
-    for (i, (port, memory)) in ports.enumerate() {
-        let host = HostMemory::of(*memory)?;
-        if host.bytes() < port.len * port.dtype.size() {
-            return Err(Error::Internal(format!("{}: a memory is smaller than its port", kernel.label)));
-        }
-        if i < kernel.reads.len() {
-            context.reads.push(host.pointer());
+/// Runs launches in order; two loops that go together are one.
+fn run(batch: &[Launch<'_>]) -> Result<()> {
+    let mut ready = batch.first().map(Ready::new).transpose()?;
+    let mut at = 0;
+    while let Some(now) = ready.take() {
+        at += 1;
+        ready = batch.get(at).map(Ready::new).transpose()?;
+        let next = ready.as_ref().map(|next| (next.compiled, &next.context));
+        if let (Compiled::Loop(fused), Some((Compiled::Loop(then), its))) = (now.compiled, next)
+            && fused.pairs(&now.context, then, its)
+        {
+            fused.launch_with(&now.context, then, its);
+            now.check()?;
+            ready.take().map_or(Ok(()), |next| next.check())?;
+            at += 1;
+            ready = batch.get(at).map(Ready::new).transpose()?;
         } else {
-            context.writes.push(host.pointer());
+            now.launch();
+            now.check()?;
         }
     }
-    let counts = (context.reads.len(), context.writes.len(), context.args.len());
-    if counts != (kernel.reads.len(), kernel.writes.len(), kernel.args.len()) {
-        return Err(Error::Internal(format!("{}: launched with too few memories", kernel.label)));
-    }
-    match compiled {
-        Compiled::Loop(fused) => fused.launch(&context),
-        Compiled::MatMul(product) => product.launch(&context),
-        Compiled::Attention(flash) => flash.launch(&context),
-        Compiled::AttentionGrad(grad) => grad.launch(&context),
-        Compiled::ScatterAdd(scattered) => scattered.launch(&context),
-        Compiled::Sort(sorted) => sorted.launch(&context),
-        Compiled::Scan(running) => running.launch(&context),
-    }
-    let outside = *context.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    match outside {
-        None => Ok(()),
-        Some((index, len)) => {
-            let op = if matches!(kernel.body, Body::ScatterAdd(_)) { "scatter_add" } else { "gather" };
-            let detail = format!("{}: index {index} is outside 0..{len}", kernel.label);
-            Err(Error::Index { op, detail })
+    Ok(())
+}
+
+/// A launch with its memories at hand.
+struct Ready<'a> {
+    kernel: &'a Kernel,
+    compiled: &'a Compiled,
+    context: Context,
+}
+
+impl<'a> Ready<'a> {
+    fn new(launch: &Launch<'a>) -> Result<Ready<'a>> {
+        let compiled: &Compiled = (launch.pipeline as &dyn Any)
+            .downcast_ref()
+            .ok_or_else(|| Error::Internal("a pipeline of another device reached the CPU".into()))?;
+        let kernel = launch.kernel;
+        let mut context = Context {
+            reads: Default::default(),
+            writes: Default::default(),
+            args: launch.args.into(),
+            outside: Default::default(),
+        };
+        let ports = kernel.reads.iter().zip(launch.reads).chain(kernel.writes.iter().zip(launch.writes));
+        for (i, (port, memory)) in ports.enumerate() {
+            let host = HostMemory::of(*memory)?;
+            if host.bytes() < port.len * port.dtype.size() {
+                return Err(Error::Internal(format!("{}: a memory is smaller than its port", kernel.label)));
+            }
+            if i < kernel.reads.len() {
+                context.reads.push(host.pointer());
+            } else {
+                context.writes.push(host.pointer());
+            }
         }
+        let counts = (context.reads.len(), context.writes.len(), context.args.len());
+        if counts != (kernel.reads.len(), kernel.writes.len(), kernel.args.len()) {
+            return Err(Error::Internal(format!("{}: launched with too few memories", kernel.label)));
+        }
+        Ok(Ready { kernel, compiled, context })
+    }
+
+    fn launch(&self) {
+        let context = &self.context;
+        match self.compiled {
+            Compiled::Loop(fused) => fused.launch(context),
+            Compiled::MatMul(product) => product.launch(context),
+            Compiled::Attention(flash) => flash.launch(context),
+            Compiled::AttentionGrad(grad) => grad.launch(context),
+            Compiled::ScatterAdd(scattered) => scattered.launch(context),
+            Compiled::Sort(sorted) => sorted.launch(context),
+            Compiled::Scan(running) => running.launch(context),
+        }
+    }
+
+    /// Whether all indices were inside.
+    fn check(&self) -> Result<()> {
+        let outside = *self.context.outside.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some((index, len)) = outside else { return Ok(()) };
+        let op = if matches!(self.kernel.body, Body::ScatterAdd(_)) { "scatter_add" } else { "gather" };
+        Err(Error::Index { op, detail: format!("{}: index {index} is outside 0..{len}", self.kernel.label) })
     }
 }

@@ -142,11 +142,11 @@ impl Code {
         self.bytes.push(number as u8);
     }
 
-    /// Asks for memory.
+    /// Asks for memory, to be brought to the second-level cache.
     pub fn prefetch(&mut self, at: Mem) {
         if let Mem::Base(base, _) | Mem::Along(base, ..) = at {
             self.bytes.extend([0x40 | base >> 3, 0x0F, 0x18]);
-            self.address(1, Rm::Mem(at), 0);
+            self.address(2, Rm::Mem(at), 0);
         }
     }
 
