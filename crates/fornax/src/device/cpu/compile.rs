@@ -221,7 +221,7 @@ impl<'a> Builder<'a> {
             self.resident = !outside && s.cols <= RESIDENT;
             self.cols = if self.resident { s.cols } else { s.cols.min(goal * 2) };
             // Many rows, so that what is done for a whole tile costs little beside them.
-            self.rows = s.rows.min((goal * 4 / self.cols).max(1));
+            self.rows = s.rows.min((goal * 2 / self.cols).max(1));
         } else {
             let several = self.passes > 1;
             self.resident = !outside && s.row_reduced && (s.rows <= 8 || (several && s.rows <= 512));
