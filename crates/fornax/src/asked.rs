@@ -6,19 +6,16 @@ use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::plan_cache::Key;
-use crate::tensor::{Expr, State, Tensor};
+use crate::tensor::{State, Tensor};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 
 /// One tensor of the walk.
 struct Visited {
     tensor: Tensor,
-    /// How it is computed; `None` for data and scalars.
-    expr: Option<Arc<Expr>>,
-    /// Positions of its sources in the walk.
-    src: SmallVec<[u32; 3]>,
+    /// Where the positions of its sources end; they begin where those of the one before end.
+    edges: u32,
 }
 
 /// What a set of targets needs, sources first.
@@ -26,6 +23,8 @@ pub(crate) struct Asked {
     /// Equal for evaluations that the same plan can serve.
     pub key: Key,
     nodes: Vec<Visited>,
+    /// The positions of all sources.
+    edges: Vec<u32>,
     outputs: Vec<u32>,
     /// Memories that are read, in order of appearance, with their position in the walk.
     pub inputs: Vec<(u32, Arc<Buffer>)>,
@@ -48,25 +47,16 @@ fn mix(state: u64, word: u64) -> u64 {
     (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (x >> 32)
 }
 
-/// A tensor whose sources are being numbered.
-struct Open {
-    tensor: Tensor,
-    expr: Arc<Expr>,
-    /// The positions of its sources, the last first.
-    src: SmallVec<[u32; 3]>,
-}
-
-/// What [`Walk::leaf`] found.
-enum Leaf {
-    /// Data or a scalar, at that position.
-    Numbered(u32),
-    /// Something that is computed.
-    Not(Arc<Expr>),
-}
-
 struct Walk {
     asked: Asked,
+    /// Positions of tensors that may be met again, by id.
     known: FxHashMap<u64, u32>,
+    /// What is to be done, the last first: meet a tensor, or (none) number the last open one.
+    next: Vec<Option<Tensor>>,
+    /// Tensors whose sources are being numbered, with the number of those.
+    open: Vec<(Tensor, usize)>,
+    /// Positions of sources whose users have no number yet.
+    sources: Vec<u32>,
     high: u64,
     low: u64,
 }
@@ -76,52 +66,98 @@ thread_local! {
     static LENGTH: Cell<usize> = const { Cell::new(0) };
 }
 
+/// Whether a tensor may be met twice: not if one op and the walk are all that holds it.
+fn is_shared(tensor: &Tensor) -> bool {
+    Arc::strong_count(&tensor.0) > 2
+}
+
 impl Walk {
     fn new(salt: u64) -> Walk {
         let length = LENGTH.get();
-        let nodes = Vec::with_capacity(length);
+        let (nodes, edges) = (Vec::with_capacity(length), Vec::with_capacity(2 * length));
         Walk {
-            asked: Asked { key: 0, nodes, outputs: vec![], inputs: vec![], scalars: vec![] },
-            known: FxHashMap::with_capacity_and_hasher(length, Default::default()),
+            asked: Asked { key: 0, nodes, edges, outputs: vec![], inputs: vec![], scalars: vec![] },
+            known: FxHashMap::with_capacity_and_hasher(length / 2, Default::default()),
+            next: vec![],
+            open: vec![],
+            sources: vec![],
             high: 0x243F_6A88_85A3_08D3u64 ^ salt,
             low: 0x1319_8A2E_0370_7344u64,
         }
     }
 
-    fn leaf(&mut self, tensor: &Tensor) -> Result<Leaf> {
+    /// Numbers a target after everything that it needs.
+    fn target(&mut self, target: &Tensor) -> Result<u32> {
+        if let Some(&at) = self.known.get(&target.id()) {
+            return Ok(at);
+        }
+        self.next.push(Some(target.clone()));
+        while let Some(next) = self.next.pop() {
+            match next {
+                Some(tensor) => self.meet(tensor)?,
+                None => self.number(),
+            }
+        }
+        // Others may need it too, or name it again.
+        let at = self.asked.nodes.len() as u32 - 1;
+        self.known.insert(target.id(), at);
+        self.sources.clear();
+        Ok(at)
+    }
+
+    fn meet(&mut self, tensor: Tensor) -> Result<()> {
+        if is_shared(&tensor)
+            && let Some(&at) = self.known.get(&tensor.id())
+        {
+            self.sources.push(at);
+            return Ok(());
+        }
         let at = self.asked.nodes.len() as u32;
         let hash = match &*tensor.state() {
-            State::Lazy(expr) => return Ok(Leaf::Not(expr.clone())),
+            State::Lazy(src) => {
+                self.next.push(None);
+                self.next.extend(src.iter().cloned().map(Some));
+                Err(src.len())
+            }
             State::Ready(buffer, _) => {
                 self.asked.inputs.push((at, buffer.clone()));
                 // The hash was made of the op that computed the data; now it is just data.
-                tensor.0.data_hash()
+                Ok(tensor.0.data_hash())
             }
             State::Scalar(value) => {
                 self.asked.scalars.push((at, *value));
-                tensor.0.hash
+                Ok(tensor.0.hash)
             }
             State::Moved => return Err(Error::Stale { op: "eval" }),
         };
-        Ok(Leaf::Numbered(
-            self.push(Visited { tensor: tensor.clone(), expr: None, src: SmallVec::new() }, hash),
-        ))
+        match hash {
+            Ok(hash) => self.push(tensor, hash),
+            Err(sources) => self.open.push((tensor, sources)),
+        }
+        Ok(())
     }
 
-    /// A computed tensor, after all its sources.
-    fn number(&mut self, Open { tensor, expr, mut src }: Open) -> u32 {
-        src.reverse();
-        let hash = src.iter().fold(tensor.0.hash, |hash, &at| mix(hash, at as u64 + 1));
-        self.push(Visited { tensor, expr: Some(expr), src }, hash)
+    /// Numbers the last open tensor: all its sources have their positions, the last first.
+    fn number(&mut self) {
+        if let Some((tensor, sources)) = self.open.pop() {
+            let mut hash = tensor.0.hash;
+            for at in self.sources.drain(self.sources.len() - sources..).rev() {
+                hash = mix(hash, at as u64 + 1);
+                self.asked.edges.push(at);
+            }
+            self.push(tensor, hash);
+        }
     }
 
-    fn push(&mut self, visited: Visited, hash: u64) -> u32 {
+    fn push(&mut self, tensor: Tensor, hash: u64) {
         let at = self.asked.nodes.len() as u32;
         self.high = mix(self.high, hash);
         self.low = mix(self.low.rotate_left(17), hash ^ 0x5851_F42D_4C95_7F2D);
-        self.known.insert(visited.tensor.id(), at);
-        self.asked.nodes.push(visited);
-        at
+        if is_shared(&tensor) {
+            self.known.insert(tensor.id(), at);
+        }
+        self.asked.nodes.push(Visited { tensor, edges: self.asked.edges.len() as u32 });
+        self.sources.push(at);
     }
 
     fn finish(mut self) -> Asked {
@@ -138,40 +174,8 @@ impl Asked {
     /// whatever else decides which plan fits.
     pub fn collect(targets: &[&Tensor], salt: u64) -> Result<Asked> {
         let mut walk = Walk::new(salt);
-        // Tensors whose sources are being numbered, each a source of the one before it; the last source goes first.
-        let mut open: Vec<Open> = vec![];
         for &target in targets {
-            let mut next = Some(target.clone());
-            loop {
-                if let Some(tensor) = next.take() {
-                    let at = match walk.known.get(&tensor.id()) {
-                        Some(&at) => Some(at),
-                        None => match walk.leaf(&tensor)? {
-                            Leaf::Numbered(at) => Some(at),
-                            Leaf::Not(expr) => {
-                                open.push(Open { tensor, expr, src: SmallVec::new() });
-                                None
-                            }
-                        },
-                    };
-                    if let (Some(at), Some(user)) = (at, open.last_mut()) {
-                        user.src.push(at);
-                    }
-                }
-                let Some(user) = open.last() else { break };
-                match user.expr.src.len() - user.src.len() {
-                    0 => {
-                        if let Some(done) = open.pop() {
-                            let at = walk.number(done);
-                            if let Some(user) = open.last_mut() {
-                                user.src.push(at);
-                            }
-                        }
-                    }
-                    left => next = Some(user.expr.src[left - 1].clone()),
-                }
-            }
-            let at = walk.known[&target.id()];
+            let at = walk.target(target)?;
             walk.asked.outputs.push(at);
             walk.high = mix(walk.high, at as u64);
         }
@@ -187,8 +191,8 @@ impl Asked {
     /// How many handles to each input are held by what was walked: by recorded ops and by this walk.
     pub fn handles(&self) -> Vec<usize> {
         let mut uses = vec![0; self.nodes.len()];
-        for src in self.nodes.iter().flat_map(|n| &n.src) {
-            uses[*src as usize] += 1;
+        for &src in &self.edges {
+            uses[src as usize] += 1;
         }
         // Each op holds its sources once, and the walk every tensor once.
         self.inputs.iter().map(|(at, _)| uses[*at as usize] + 1).collect()
@@ -198,16 +202,20 @@ impl Asked {
     pub fn graph(&self) -> AskedGraph {
         let mut graph = Graph::default();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        let mut inputs = self.inputs.iter().map(|(at, _)| *at).peekable();
         let mut scalars = self.scalars.iter().map(|(at, _)| *at).peekable();
+        let mut first = 0;
         for (at, visited) in self.nodes.iter().enumerate() {
-            let op = match &visited.expr {
-                Some(expr) => expr.op.clone(),
-                None if scalars.next_if_eq(&(at as u32)).is_some() => Op::Scalar,
-                None => Op::Input,
+            let edges = first..visited.edges as usize;
+            first = edges.end;
+            let op = match at as u32 {
+                at if inputs.next_if_eq(&at).is_some() => Op::Input,
+                at if scalars.next_if_eq(&at).is_some() => Op::Scalar,
+                _ => visited.tensor.op().clone(),
             };
             let node = Node {
                 op,
-                src: visited.src.iter().map(|&s| ids[s as usize]).collect(),
+                src: edges.map(|at| ids[self.edges[at] as usize]).collect(),
                 shape: visited.tensor.0.shape.clone(),
                 dtype: visited.tensor.dtype(),
             };
@@ -219,5 +227,29 @@ impl Asked {
             inputs: self.inputs.iter().map(|(at, _)| ids[*at as usize]).collect(),
             scalars: self.scalars.iter().map(|(at, _)| ids[*at as usize]).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DType, Device};
+
+    #[test]
+    fn every_tensor_is_numbered_once_whoever_holds_it() -> Result<()> {
+        let x = Tensor::ones(&[2], DType::F32, &Device::cpu())?;
+        x.eval()?;
+        let a = x.exp()?;
+        let b = a.add(&a)?.sin()?.mul(&x)?;
+        let asked = Asked::collect(&[&b, &a, &b], 0)?;
+        assert_eq!((asked.nodes.len(), &asked.outputs[..]), (5, &[4, 1, 4][..]));
+        assert_eq!(asked.edges, [0, 1, 1, 2, 3, 0]);
+        assert_eq!((asked.inputs.len(), asked.handles()), (1, vec![3]));
+        // Handles that nobody walks to are no part of the structure.
+        let held: Vec<Tensor> = asked.nodes.iter().map(|visited| visited.tensor.clone()).collect();
+        assert_eq!(Asked::collect(&[&b, &a, &b], 0)?.key, asked.key);
+        drop(held);
+        assert_ne!(Asked::collect(&[&b, &a], 0)?.key, asked.key);
+        Ok(())
     }
 }

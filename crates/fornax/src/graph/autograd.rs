@@ -9,12 +9,11 @@ use super::{AttentionSpec, Binary, Op, Reduce, Side, Unary};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::tensor::raw::{self, Amounts, Ranges};
-use crate::tensor::{Expr, Sources, Tensor, attention_composite, recording};
+use crate::tensor::{Sources, Tensor, attention_composite, recording};
 use crate::view::{Dims, Range};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2};
-use std::sync::Arc;
 
 /// The gradients of a loss for its leaves (see [`Tensor::variable`]).
 ///
@@ -137,12 +136,12 @@ fn one(loss: &Tensor) -> Result<Tensor> {
     Ok(raw::full_like(loss, 1))
 }
 
-/// How a tensor was computed, if a gradient goes further. A reshape to the same shape is a leaf: only
+/// What a tensor was computed from, if a gradient goes further. A reshape to the same shape is a leaf: only
 /// `variable` and `detach` make those.
-fn history(tensor: &Tensor) -> Option<Arc<Expr>> {
-    let expr = tensor.expr()?;
-    let is_leaf = expr.op == Op::Reshape && expr.src[0].shape() == tensor.shape();
-    (!is_leaf && expr.src.iter().any(|s| s.requires_grad())).then_some(expr)
+fn history(tensor: &Tensor) -> Option<Sources> {
+    let src = tensor.sources()?;
+    let is_leaf = *tensor.op() == Op::Reshape && src[0].shape() == tensor.shape();
+    (!is_leaf && src.iter().any(|s| s.requires_grad())).then_some(src)
 }
 
 /// Walks from `root` to its leaves, or to the tensors with the ids in `stop`, and tells `found` of every
@@ -168,14 +167,14 @@ fn walk(
     while let Some((id, (tensor, parts))) = pending.pop_last() {
         tensor.0.scope.backward().enter(|| -> Result<()> {
             let gradient = combine(parts);
-            let expr = if stop.contains(&id) { None } else { history(&tensor) };
-            found(&tensor, &gradient, expr.is_none());
-            let Some(expr) = expr else { return Ok(()) };
-            let contributions = match recompute.node(&tensor, &expr, &gradient) {
-                Some((tensor, expr)) => sources(&tensor, &expr, &gradient)?,
-                None => sources(&tensor, &expr, &gradient)?,
+            let src = if stop.contains(&id) { None } else { history(&tensor) };
+            found(&tensor, &gradient, src.is_none());
+            let Some(src) = src else { return Ok(()) };
+            let contributions = match recompute.node(&tensor, &src, &gradient) {
+                Some((copy, src)) => sources(tensor.op(), &copy, &src, &gradient)?,
+                None => sources(tensor.op(), &tensor, &src, &gradient)?,
             };
-            for (source, part) in expr.src.iter().zip(contributions) {
+            for (source, part) in src.iter().zip(contributions) {
                 if let Some(part) = part.filter(|_| source.requires_grad()) {
                     let entry = pending.entry(source.id());
                     entry.or_insert_with(|| (source.clone(), SmallVec::new())).1.push(part);
@@ -209,14 +208,14 @@ fn combine(mut parts: SmallVec<[Tensor; 2]>) -> Tensor {
 fn join_slices(parts: &[Tensor]) -> Option<Tensor> {
     let mut slices: Vec<(usize, usize, Tensor)> = vec![];
     for part in parts {
-        let expr = part.expr()?;
-        let Op::Pad(amounts) = &expr.op else { return None };
+        let src = part.sources()?;
+        let Op::Pad(amounts) = part.op() else { return None };
         let mut padded = amounts.iter().enumerate().filter(|(_, amount)| **amount != (0, 0));
         let (axis, &(before, _)) = padded.next()?;
         if padded.next().is_some() {
             return None;
         }
-        slices.push((axis, before, expr.src[0].clone()));
+        slices.push((axis, before, src[0].clone()));
     }
     slices.sort_by_key(|&(_, before, _)| before);
     let axis = slices[0].0;
@@ -233,21 +232,21 @@ fn join_slices(parts: &[Tensor]) -> Option<Tensor> {
 
 /// Axis, index and value of a scatter into constant zeros.
 fn scattered_into_zeros(part: &Tensor) -> Option<(usize, Tensor, Tensor)> {
-    let expr = part.expr()?;
-    let (Op::ScatterAdd(axis), src) = (&expr.op, &expr.src) else { return None };
-    let mut base = src[0].expr()?;
-    while matches!(base.op, Op::Expand | Op::Reshape) {
-        let next = base.src[0].expr()?;
-        base = next;
+    let (Op::ScatterAdd(axis), src) = (part.op(), part.sources()?) else { return None };
+    let mut base = src[0].clone();
+    let mut below = base.sources()?;
+    while matches!(base.op(), Op::Expand | Op::Reshape) {
+        base = below.remove(0);
+        below = base.sources()?;
     }
-    (base.op == Op::Literal(0)).then(|| (*axis, src[1].clone(), src[2].clone()))
+    (*base.op() == Op::Literal(0)).then(|| (*axis, src[1].clone(), src[2].clone()))
 }
 
 /// Whether a tensor is a leaf, or a leaf seen in another order.
 fn is_parameter(tensor: &Tensor) -> bool {
     match history(tensor) {
         None => true,
-        Some(expr) => matches!(expr.op, Op::Reshape | Op::Permute(_)) && is_parameter(&expr.src[0]),
+        Some(src) => matches!(tensor.op(), Op::Reshape | Op::Permute(_)) && is_parameter(&src[0]),
     }
 }
 
@@ -256,13 +255,12 @@ type Parts = SmallVec<[Option<Tensor>; 3]>;
 
 /// The table: what the gradient `g` of a node means for its sources. In the formulas x (or a, b) are the
 /// sources, y is the node, and dx the contribution to the gradient of x.
-fn sources(y: &Tensor, expr: &Expr, g: &Tensor) -> Result<Parts> {
+fn sources(op: &Op, y: &Tensor, src: &Sources, g: &Tensor) -> Result<Parts> {
     use raw::{div, full_like};
-    let src = &expr.src;
     let need = |i: usize| src[i].requires_grad();
     let zero = || full_like(g, 0);
     let only = |dx: Tensor| -> Parts { smallvec![Some(dx)] };
-    Ok(match &expr.op {
+    Ok(match op {
         // Leaves, and functions with steps, whose slope is 0 wherever it exists.
         Op::Input | Op::Scalar | Op::Literal(_) | Op::Iota | Op::Random(_) => smallvec![],
         Op::ArgSort { .. } | Op::Reduce(Reduce::ArgMax | Reduce::ArgMin, _) => smallvec![None],
@@ -502,15 +500,15 @@ fn ungather(x: &Tensor, axis: usize, index: &Tensor, g: &Tensor) -> Tensor {
 fn attention(spec: AttentionSpec, src: &Sources, y: &Tensor, g: &Tensor) -> Parts {
     let (q, k, v) = (&src[0], &src[1], &src[2]);
     let dtype = if q.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-    let lse = Tensor::record(Op::AttentionLse(spec), src.clone(), q.shape()[..3].into(), dtype);
+    let lse = Tensor::record(Op::AttentionLse(spec), src.clone(), &q.shape()[..3], dtype);
     let mut operands: Sources = smallvec![q.clone(), k.clone(), v.clone(), y.clone(), lse, g.clone()];
     operands.extend(src.get(3).cloned());
     let sides = [Side::Q, Side::K, Side::V].iter().zip(src);
     let mut parts: Parts = sides
         .map(|(&side, x)| {
             let swapped = [0, 2, 1, 3];
-            let shape = swapped.iter().map(|&a| x.shape()[a]).collect();
-            let dx = || Tensor::record(Op::AttentionGrad(spec, side), operands.clone(), shape, x.dtype());
+            let shape = swapped.map(|a| x.shape()[a]);
+            let dx = || Tensor::record(Op::AttentionGrad(spec, side), operands.clone(), &shape, x.dtype());
             x.requires_grad().then(|| raw::permute(&dx(), &swapped))
         })
         .collect();
@@ -553,7 +551,7 @@ mod tests {
     }
 
     fn op(tensor: &Tensor) -> Op {
-        tensor.expr().unwrap().op.clone()
+        tensor.op().clone()
     }
 
     #[test]
@@ -574,7 +572,7 @@ mod tests {
         let loss = Tensor::embedding(&table, &ids)?.matmul(&table.t()?)?.sum_all()?;
         let gradient = &grad(&loss, &[&table])?[0];
         assert_eq!(op(gradient), Op::ScatterAdd(0));
-        assert!(matches!(op(&gradient.expr().unwrap().src[0]), Op::Permute(_)));
+        assert!(matches!(op(&gradient.sources().unwrap()[0]), Op::Permute(_)));
         Ok(())
     }
 
@@ -602,14 +600,14 @@ mod tests {
             let gradients = backward(&loss)?;
             let (mut stack, mut waits) = (vec![gradients.get(&x).unwrap().clone()], 0);
             while let Some(tensor) = stack.pop() {
-                let Some(expr) = tensor.expr() else { continue };
-                if expr.op == Op::After {
+                let Some(src) = tensor.sources() else { continue };
+                if *tensor.op() == Op::After {
                     waits += 1;
-                    assert_eq!(expr.src[0].id(), x.id());
+                    assert_eq!(src[0].id(), x.id());
                 } else {
                     // Only y itself, which the loss needs anyway, is used as it was computed first.
                     assert!(!inside.borrow().contains(&tensor.id()) || tensor.id() == y.id());
-                    stack.extend(expr.src.iter().filter(|s| s.id() != y.id()).cloned());
+                    stack.extend(src.iter().filter(|s| s.id() != y.id()).cloned());
                 }
             }
             assert!(waits > 0);

@@ -165,10 +165,10 @@ pub enum Op {
     Permute(Dims),
     /// Repeats axes of size 1; same rank, or from the shape `[]`.
     Expand,
-    /// A range of every axis.
-    Slice(SmallVec<[Range; 6]>),
+    /// A range of every axis. In a box, because every recorded op would be as large as the largest.
+    Slice(Box<[Range]>),
     /// Zeros before and after every axis.
-    Pad(SmallVec<[(usize, usize); 6]>),
+    Pad(Box<[(usize, usize)]>),
     /// The first source, evaluated only after the second: recomputation waits for the gradient with it. Fusion
     /// stops here, so `After(x, x)` is a fence.
     After,

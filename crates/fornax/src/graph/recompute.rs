@@ -3,9 +3,8 @@
 //! gradient formulas refer to these copies.
 
 use super::Op;
-use crate::tensor::{Expr, State, Tensor, raw, recording};
+use crate::tensor::{Sources, State, Tensor, raw, recording};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::sync::Arc;
 
 /// The copies that one walk has made.
 #[derive(Default)]
@@ -18,19 +17,18 @@ pub(super) struct Recompute {
 
 impl Recompute {
     /// A node of a region as a copy over copies; `None` for a node of no region.
-    pub fn node(&mut self, tensor: &Tensor, expr: &Expr, gradient: &Tensor) -> Option<(Tensor, Arc<Expr>)> {
+    pub fn node(&mut self, tensor: &Tensor, src: &Sources, gradient: &Tensor) -> Option<(Tensor, Sources)> {
         let region = tensor.0.region;
         if region == 0 {
             return None;
         }
         let token = self.tokens.entry(region).or_insert_with(|| gradient.clone()).clone();
         let copy = self.copy(tensor, region, &token);
-        let src = expr.src.iter().map(|s| self.copy(s, region, &token)).collect();
-        Some((copy, Arc::new(Expr { op: expr.op.clone(), src })))
+        Some((copy, src.iter().map(|s| self.copy(s, region, &token)).collect()))
     }
 
     fn copy(&mut self, tensor: &Tensor, region: u32, token: &Tensor) -> Tensor {
-        let mut inside: Vec<(Tensor, Arc<Expr>)> = vec![];
+        let mut inside: Vec<(Tensor, Sources)> = vec![];
         let mut seen = FxHashSet::default();
         let mut stack = vec![tensor.clone()];
         while let Some(tensor) = stack.pop() {
@@ -39,9 +37,9 @@ impl Recompute {
                 continue;
             }
             match recomputed(&tensor, region) {
-                Some(expr) => {
-                    stack.extend(expr.src.iter().cloned());
-                    inside.push((tensor, expr));
+                Some(src) => {
+                    stack.extend(src.iter().cloned());
+                    inside.push((tensor, src));
                 }
                 None => {
                     self.copies.insert(key, outside(&tensor, token));
@@ -50,37 +48,36 @@ impl Recompute {
         }
         // Sources are older than their users.
         inside.sort_by_key(|(tensor, _)| tensor.id());
-        for (tensor, expr) in inside {
-            let op = expr.op.clone();
-            let src = expr.src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
-            let copy = tensor.0.scope.backward().enter(|| again(&tensor, Expr { op, src }));
+        for (tensor, src) in inside {
+            let src = src.iter().map(|s| self.copies[&(region, s.id())].clone()).collect();
+            let copy = tensor.0.scope.backward().enter(|| again(&tensor, src));
             self.copies.insert((region, tensor.id()), copy);
         }
         self.copies[&(region, tensor.id())].clone()
     }
 }
 
-/// How a tensor of the region is computed again; `None` for what exists anyway.
-fn recomputed(tensor: &Tensor, region: u32) -> Option<Arc<Expr>> {
-    let expr = match &*tensor.state() {
-        State::Lazy(expr) if tensor.0.region == region => expr.clone(),
+/// What a tensor of the region is computed from again; `None` for what exists anyway.
+fn recomputed(tensor: &Tensor, region: u32) -> Option<Sources> {
+    let src = match &*tensor.state() {
+        State::Lazy(src) if tensor.0.region == region => src.clone(),
         _ => return None,
     };
-    (!(is_cut(tensor, &expr) && tensor.requires_grad())).then_some(expr)
+    (!(is_cut(tensor, &src) && tensor.requires_grad())).then_some(src)
 }
 
 /// Whether `variable` or `detach` made the tensor.
-fn is_cut(tensor: &Tensor, expr: &Expr) -> bool {
-    expr.op == Op::Reshape && expr.src[0].shape() == tensor.shape()
+fn is_cut(tensor: &Tensor, src: &Sources) -> bool {
+    *tensor.op() == Op::Reshape && src[0].shape() == tensor.shape()
 }
 
 /// The copy requires a gradient if and only if the original does.
-fn again(tensor: &Tensor, expr: Expr) -> Tensor {
-    if is_cut(tensor, &expr) {
-        return expr.src[0].leaf(false);
+fn again(tensor: &Tensor, src: Sources) -> Tensor {
+    if is_cut(tensor, &src) {
+        return src[0].leaf(false);
     }
     recording(tensor.requires_grad(), || {
-        Tensor::record_on(expr.op, expr.src, tensor.0.shape.clone(), tensor.dtype(), tensor.device())
+        Tensor::record_on(tensor.op().clone(), src, tensor.shape(), tensor.dtype(), tensor.device())
     })
 }
 

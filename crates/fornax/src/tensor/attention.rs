@@ -5,7 +5,6 @@ use super::{Sources, Tensor, autocast, no_grad, raw};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{AttentionSpec, Binary, Op, Reduce};
-use crate::view::Dims;
 use smallvec::smallvec;
 
 /// The choices of [`Tensor::scaled_dot_product_attention`].
@@ -63,7 +62,7 @@ impl Tensor {
         } else {
             let mut src: Sources = smallvec![q.clone(), k, v];
             src.extend(mask);
-            Tensor::record(Op::Attention(spec), src, Dims::from_slice(&[b, tq, h, dv]), dtype)
+            Tensor::record(Op::Attention(spec), src, &[b, tq, h, dv], dtype)
         };
         Ok(raw::permute(&out, &[0, 2, 1, 3]))
     }

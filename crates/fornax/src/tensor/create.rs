@@ -5,7 +5,6 @@ use crate::device::Device;
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::{Binary, Op, Random, Unary};
-use crate::view::Dims;
 use smallvec::SmallVec;
 
 /// An error unless `p` is a probability.
@@ -100,7 +99,7 @@ impl Tensor {
         let count = count.max(0.0) as usize;
         checked_numel(op, &[count])?;
         let work = dtype.compute();
-        let index = Tensor::record_on(Op::Iota, SmallVec::new(), Dims::from_slice(&[count]), work, device);
+        let index = Tensor::record_on(Op::Iota, SmallVec::new(), &[count], work, device);
         // The step must not turn an integer range into f32.
         let number = |v: Scalar| raw::broadcast(&Tensor::scalar_arg(v, work, device), &[count]);
         Ok(raw::cast(&raw::add(&raw::mul(&index, &number(step)), &number(start)), dtype))
@@ -116,7 +115,7 @@ impl Tensor {
         }
         let step = if count > 1 { (end - start) / (count - 1) as f64 } else { 0.0 };
         let work = dtype.compute();
-        let index = Tensor::record_on(Op::Iota, SmallVec::new(), Dims::from_slice(&[count]), work, device);
+        let index = Tensor::record_on(Op::Iota, SmallVec::new(), &[count], work, device);
         // Each half counts from its own end, so that both ends are exact.
         let from_end = index.sub(count.saturating_sub(1))?.mul(step)?.add(end)?;
         let from_start = index.mul(step)?.add(start)?;

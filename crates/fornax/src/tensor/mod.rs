@@ -45,20 +45,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// The sources of a lazy tensor.
 pub(crate) type Sources = SmallVec<[Tensor; 3]>;
 
-/// How a tensor is computed: an op and its operands. Large, so it is passed on by handle.
-pub(crate) struct Expr {
-    pub op: Op,
-    pub src: Sources,
-}
-
 /// The life of a value.
 pub(crate) enum State {
-    /// Not computed yet.
-    Lazy(Arc<Expr>),
+    /// Not computed yet; what it is computed from.
+    Lazy(Sources),
     /// A number that becomes a launch argument.
     Scalar(Scalar),
-    /// In memory. The expression is kept only where a gradient may ask for it.
-    Ready(Arc<Buffer>, Option<Arc<Expr>>),
+    /// In memory. The sources are kept only where a gradient may ask for them, and are none otherwise.
+    Ready(Arc<Buffer>, Sources),
     /// Its memory went to the result of an optimizer step.
     Moved,
 }
@@ -73,6 +67,8 @@ pub(crate) struct Inner {
     pub scope: Scope,
     /// Which recomputed region the tensor was made in; 0 for none.
     pub region: u32,
+    /// What computes the value, or did.
+    pub op: Op,
     /// Hash of op, shape and dtype: the tensor's share of a structural key.
     pub hash: u64,
     state: Mutex<State>,
@@ -150,85 +146,88 @@ impl Inner {
 }
 
 impl Tensor {
+    #[inline]
     fn make(
+        op: Op,
         state: State,
-        hash: u64,
-        shape: Dims,
+        shape: &[usize],
         dtype: DType,
         device: Device,
         requires_grad: bool,
     ) -> Tensor {
+        let hash = structure_hash(&op, shape, dtype);
         Tensor(Arc::new(Inner {
             id: next_id(),
-            shape,
+            shape: Dims::from_slice(shape),
             dtype,
             device,
             requires_grad,
             scope: Scope::current(),
             region: REGION.get(),
+            op,
             hash,
             state: Mutex::new(state),
         }))
     }
 
     /// Records an op whose operands were checked. The device is the first source's.
-    pub(crate) fn record(op: Op, src: Sources, shape: Dims, dtype: DType) -> Tensor {
+    pub(crate) fn record(op: Op, src: Sources, shape: &[usize], dtype: DType) -> Tensor {
         let device = src[0].device().clone();
         Tensor::lazy(op, src, shape, dtype, device)
     }
 
     /// Records an op that may have no sources.
-    pub(crate) fn record_on(op: Op, src: Sources, shape: Dims, dtype: DType, device: &Device) -> Tensor {
+    pub(crate) fn record_on(op: Op, src: Sources, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
         Tensor::lazy(op, src, shape, dtype, device.clone())
     }
 
-    fn lazy(op: Op, src: Sources, shape: Dims, dtype: DType, device: Device) -> Tensor {
+    #[inline]
+    fn lazy(op: Op, src: Sources, shape: &[usize], dtype: DType, device: Device) -> Tensor {
         let requires_grad = dtype.is_float() && GRAD.get() && src.iter().any(|s| s.0.requires_grad);
-        let hash = structure_hash(&op, &shape, dtype);
-        Tensor::make(State::Lazy(Arc::new(Expr { op, src })), hash, shape, dtype, device, requires_grad)
+        Tensor::make(op, State::Lazy(src), shape, dtype, device, requires_grad)
     }
 
     /// A launch argument of shape `[]`.
     pub(crate) fn scalar_arg(value: Scalar, dtype: DType, device: &Device) -> Tensor {
-        let hash = structure_hash(&Op::Scalar, &[], dtype);
-        Tensor::make(State::Scalar(value), hash, Dims::new(), dtype, device.clone(), false)
+        Tensor::make(Op::Scalar, State::Scalar(value), &[], dtype, device.clone(), false)
     }
 
     /// A constant of a formula, shape `[]`; part of the structure, so never for a number that changes.
     pub(crate) fn literal(value: impl Into<Scalar>, dtype: DType, device: &Device) -> Tensor {
         let op = Op::Literal(value.into().to_bits(dtype));
-        Tensor::record_on(op, SmallVec::new(), Dims::new(), dtype, device)
+        Tensor::record_on(op, SmallVec::new(), &[], dtype, device)
     }
 
     /// A tensor over memory that holds its value.
     pub(crate) fn ready(buffer: Arc<Buffer>, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
-        let hash = structure_hash(&Op::Input, shape, dtype);
-        Tensor::make(State::Ready(buffer, None), hash, shape.into(), dtype, device.clone(), false)
+        let state = State::Ready(buffer, Sources::new());
+        Tensor::make(Op::Input, state, shape, dtype, device.clone(), false)
     }
 
     /// The same value under a new identity: without history, and requiring a gradient or not.
     pub(crate) fn leaf(&self, requires_grad: bool) -> Tensor {
         let (op, state) = match &*self.state() {
-            State::Ready(buffer, _) => (Op::Input, State::Ready(buffer.clone(), None)),
-            _ => {
-                let src = smallvec::smallvec![self.clone()];
-                (Op::Reshape, State::Lazy(Arc::new(Expr { op: Op::Reshape, src })))
-            }
+            State::Ready(buffer, _) => (Op::Input, State::Ready(buffer.clone(), Sources::new())),
+            _ => (Op::Reshape, State::Lazy(smallvec::smallvec![self.clone()])),
         };
         let Inner { shape, dtype, device, .. } = &*self.0;
-        let hash = structure_hash(&op, shape, *dtype);
-        Tensor::make(state, hash, shape.clone(), *dtype, device.clone(), requires_grad)
+        Tensor::make(op, state, shape, *dtype, device.clone(), requires_grad)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// How this tensor was computed, if it still knows.
-    pub(crate) fn expr(&self) -> Option<Arc<Expr>> {
+    /// What computes this tensor, or did.
+    pub(crate) fn op(&self) -> &Op {
+        &self.0.op
+    }
+
+    /// What this tensor was computed from, if it still knows.
+    pub(crate) fn sources(&self) -> Option<Sources> {
         match &*self.state() {
-            State::Lazy(expr) => Some(expr.clone()),
-            State::Ready(_, expr) => expr.clone(),
+            State::Lazy(src) => Some(src.clone()),
+            State::Ready(_, src) => Some(src.clone()).filter(|src| !src.is_empty()),
             State::Scalar(_) | State::Moved => None,
         }
     }
@@ -237,14 +236,14 @@ impl Tensor {
     pub(crate) fn set_ready(&self, buffer: Arc<Buffer>) {
         let mut state = self.state();
         let old = std::mem::replace(&mut *state, State::Moved);
-        let history = match old {
-            State::Lazy(expr) if self.0.requires_grad => (Some(expr), None),
-            State::Lazy(expr) => (None, Some(expr)),
-            _ => (None, None),
+        let (kept, dropped) = match old {
+            State::Lazy(src) if self.0.requires_grad => (src, Sources::new()),
+            State::Lazy(src) => (Sources::new(), src),
+            _ => Default::default(),
         };
-        *state = State::Ready(buffer, history.0);
+        *state = State::Ready(buffer, kept);
         drop(state);
-        drop(history.1);
+        drop(dropped);
     }
 
     /// Takes the memory away; whoever evaluates this tensor later gets [`Error::Stale`].
@@ -382,7 +381,7 @@ pub(crate) fn checked_numel(op: &'static str, shape: &[usize]) -> Result<usize> 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = match &*self.state() {
-            State::Lazy(expr) => format!("lazy {}", expr.op.name()),
+            State::Lazy(_) => format!("lazy {}", self.op().name()),
             State::Scalar(value) => format!("{value:?}"),
             State::Ready(..) => "ready".into(),
             State::Moved => "overwritten".into(),
@@ -396,20 +395,15 @@ impl Drop for Inner {
     fn drop(&mut self) {
         fn take(state: &mut Mutex<State>, stack: &mut Vec<Tensor>) {
             let state = state.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            match state {
-                State::Lazy(expr) | State::Ready(_, Some(expr)) => {
-                    // Somebody else who holds it will be the one to take it apart.
-                    if let Some(expr) = Arc::get_mut(expr) {
-                        stack.extend(expr.src.drain(..));
-                    }
-                }
-                _ => {}
+            if let State::Lazy(src) | State::Ready(_, src) = state {
+                stack.extend(src.drain(..));
             }
         }
         let mut stack = Vec::new();
         take(&mut self.state, &mut stack);
-        while let Some(tensor) = stack.pop() {
-            if let Some(mut inner) = Arc::into_inner(tensor.0) {
+        while let Some(mut tensor) = stack.pop() {
+            // Where another thread lets go of it at this moment, the last of both takes it apart.
+            if let Some(inner) = Arc::get_mut(&mut tensor.0) {
                 take(&mut inner.state, &mut stack);
             }
         }

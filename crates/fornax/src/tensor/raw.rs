@@ -14,13 +14,13 @@ pub(crate) type Ranges = SmallVec<[Range; 6]>;
 pub(crate) type Amounts = SmallVec<[(usize, usize); 6]>;
 
 pub(crate) fn unary(op: Unary, x: &Tensor) -> Tensor {
-    Tensor::record(Op::Unary(op), smallvec![x.clone()], x.0.shape.clone(), x.dtype())
+    Tensor::record(Op::Unary(op), smallvec![x.clone()], x.shape(), x.dtype())
 }
 
 pub(crate) fn binary(op: Binary, a: &Tensor, b: &Tensor) -> Tensor {
     debug_assert!(a.shape() == b.shape() && a.dtype() == b.dtype(), "{op:?} {a:?} {b:?}");
     let dtype = if op.is_comparison() { DType::Bool } else { a.dtype() };
-    Tensor::record(Op::Binary(op), smallvec![a.clone(), b.clone()], a.0.shape.clone(), dtype)
+    Tensor::record(Op::Binary(op), smallvec![a.clone(), b.clone()], a.shape(), dtype)
 }
 
 pub(crate) fn add(a: &Tensor, b: &Tensor) -> Tensor {
@@ -59,14 +59,14 @@ pub(crate) fn log(x: &Tensor) -> Tensor {
 pub(crate) fn select(condition: &Tensor, a: &Tensor, b: &Tensor) -> Tensor {
     debug_assert!(a.shape() == b.shape() && a.shape() == condition.shape() && a.dtype() == b.dtype());
     let src = smallvec![condition.clone(), a.clone(), b.clone()];
-    Tensor::record(Op::Where, src, a.0.shape.clone(), a.dtype())
+    Tensor::record(Op::Where, src, a.shape(), a.dtype())
 }
 
 pub(crate) fn cast(x: &Tensor, dtype: DType) -> Tensor {
     if x.dtype() == dtype {
         return x.clone();
     }
-    Tensor::record(Op::Cast, smallvec![x.clone()], x.0.shape.clone(), dtype)
+    Tensor::record(Op::Cast, smallvec![x.clone()], x.shape(), dtype)
 }
 
 pub(crate) fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
@@ -74,15 +74,15 @@ pub(crate) fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
         return x.clone();
     }
     debug_assert_eq!(x.numel(), crate::view::numel(shape));
-    Tensor::record(Op::Reshape, smallvec![x.clone()], shape.into(), x.dtype())
+    Tensor::record(Op::Reshape, smallvec![x.clone()], shape, x.dtype())
 }
 
 pub(crate) fn permute(x: &Tensor, axes: &[usize]) -> Tensor {
     if axes.iter().enumerate().all(|(i, &a)| i == a) {
         return x.clone();
     }
-    let shape = axes.iter().map(|&a| x.shape()[a]).collect();
-    Tensor::record(Op::Permute(axes.into()), smallvec![x.clone()], shape, x.dtype())
+    let shape: Dims = axes.iter().map(|&a| x.shape()[a]).collect();
+    Tensor::record(Op::Permute(axes.into()), smallvec![x.clone()], &shape, x.dtype())
 }
 
 /// Swaps the last two axes.
@@ -98,7 +98,7 @@ pub(crate) fn expand(x: &Tensor, shape: &[usize]) -> Tensor {
         return x.clone();
     }
     debug_assert!(x.rank() == shape.len() || x.rank() == 0);
-    Tensor::record(Op::Expand, smallvec![x.clone()], shape.into(), x.dtype())
+    Tensor::record(Op::Expand, smallvec![x.clone()], shape, x.dtype())
 }
 
 /// Adds leading axes, then repeats axes of size 1.
@@ -118,8 +118,8 @@ pub(crate) fn slice(x: &Tensor, ranges: Ranges) -> Tensor {
     if ranges.iter().zip(x.shape()).all(|(r, &n)| *r == (Range { start: 0, len: n, step: 1 })) {
         return x.clone();
     }
-    let shape = ranges.iter().map(|r| r.len).collect();
-    Tensor::record(Op::Slice(ranges), smallvec![x.clone()], shape, x.dtype())
+    let shape: Dims = ranges.iter().map(|r| r.len).collect();
+    Tensor::record(Op::Slice(ranges.into_boxed_slice()), smallvec![x.clone()], &shape, x.dtype())
 }
 
 /// A slice of one axis.
@@ -141,8 +141,8 @@ pub(crate) fn pad(x: &Tensor, amounts: Amounts) -> Tensor {
     if amounts.iter().all(|&a| a == (0, 0)) {
         return x.clone();
     }
-    let shape = amounts.iter().zip(x.shape()).map(|(a, n)| a.0 + n + a.1).collect();
-    Tensor::record(Op::Pad(amounts), smallvec![x.clone()], shape, x.dtype())
+    let shape: Dims = amounts.iter().zip(x.shape()).map(|(a, n)| a.0 + n + a.1).collect();
+    Tensor::record(Op::Pad(amounts.into_boxed_slice()), smallvec![x.clone()], &shape, x.dtype())
 }
 
 /// Reduces axes, which stay with size 1. A reduction over axes of size 1 changes nothing.
@@ -154,7 +154,7 @@ pub(crate) fn reduce(op: Reduce, x: &Tensor, axes: &[usize]) -> Tensor {
     let mut shape = x.0.shape.clone();
     axes.iter().for_each(|&a| shape[a] = 1);
     let dtype = if positions { DType::I64 } else { x.dtype() };
-    Tensor::record(Op::Reduce(op, axes.into()), smallvec![x.clone()], shape, dtype)
+    Tensor::record(Op::Reduce(op, axes.into()), smallvec![x.clone()], &shape, dtype)
 }
 
 pub(crate) fn sum(x: &Tensor, axes: &[usize]) -> Tensor {
@@ -162,11 +162,11 @@ pub(crate) fn sum(x: &Tensor, axes: &[usize]) -> Tensor {
 }
 
 pub(crate) fn cumsum(x: &Tensor, axis: usize) -> Tensor {
-    Tensor::record(Op::Cumsum(axis), smallvec![x.clone()], x.0.shape.clone(), x.dtype())
+    Tensor::record(Op::Cumsum(axis), smallvec![x.clone()], x.shape(), x.dtype())
 }
 
 pub(crate) fn argsort(x: &Tensor, axis: usize, descending: bool) -> Tensor {
-    Tensor::record(Op::ArgSort { axis, descending }, smallvec![x.clone()], x.0.shape.clone(), DType::I64)
+    Tensor::record(Op::ArgSort { axis, descending }, smallvec![x.clone()], x.shape(), DType::I64)
 }
 
 pub(crate) fn matmul(a: &Tensor, b: &Tensor) -> Tensor {
@@ -174,19 +174,20 @@ pub(crate) fn matmul(a: &Tensor, b: &Tensor) -> Tensor {
     debug_assert!(rank == b.rank() && a.shape()[rank - 1] == b.shape()[rank - 2], "{a:?} {b:?}");
     let mut shape = a.0.shape.clone();
     shape[rank - 1] = b.shape()[rank - 1];
-    Tensor::record(Op::MatMul, smallvec![a.clone(), b.clone()], shape, a.dtype())
+    Tensor::record(Op::MatMul, smallvec![a.clone(), b.clone()], &shape, a.dtype())
 }
 
 /// The cast of what may be a product: if that is still to be computed, and `dtype` is what it is summed in, it is handed on
 /// without being rounded.
 pub(crate) fn cast_product(product: &Tensor, dtype: DType) -> Tensor {
-    match product.expr().filter(|_| product.dtype() != dtype && !product.is_ready()) {
-        Some(expr) if expr.op == Op::MatMul && dtype == product.dtype().compute() => {
-            Tensor::record(Op::MatMul, expr.src.clone(), product.0.shape.clone(), dtype)
+    let op = product.op();
+    match product.sources().filter(|_| product.dtype() != dtype && !product.is_ready()) {
+        Some(src) if *op == Op::MatMul && dtype == product.dtype().compute() => {
+            Tensor::record(Op::MatMul, src, product.shape(), dtype)
         }
-        Some(expr) if matches!(expr.op, Op::Reshape | Op::Permute(_)) => {
-            let below = cast_product(&expr.src[0], dtype);
-            Tensor::record(expr.op.clone(), smallvec![below], product.0.shape.clone(), dtype)
+        Some(src) if matches!(op, Op::Reshape | Op::Permute(_)) => {
+            let below = cast_product(&src[0], dtype);
+            Tensor::record(op.clone(), smallvec![below], product.shape(), dtype)
         }
         _ => cast(product, dtype),
     }
@@ -194,12 +195,12 @@ pub(crate) fn cast_product(product: &Tensor, dtype: DType) -> Tensor {
 
 pub(crate) fn gather(x: &Tensor, axis: usize, index: &Tensor) -> Tensor {
     let src = smallvec![x.clone(), index.clone()];
-    Tensor::record(Op::Gather(axis), src, index.0.shape.clone(), x.dtype())
+    Tensor::record(Op::Gather(axis), src, index.shape(), x.dtype())
 }
 
 pub(crate) fn scatter_add(base: &Tensor, axis: usize, index: &Tensor, value: &Tensor) -> Tensor {
     let src = smallvec![base.clone(), index.clone(), value.clone()];
-    Tensor::record(Op::ScatterAdd(axis), src, base.0.shape.clone(), base.dtype())
+    Tensor::record(Op::ScatterAdd(axis), src, base.shape(), base.dtype())
 }
 
 /// Joins parts of one dtype; at least one.
@@ -210,12 +211,12 @@ pub(crate) fn cat(parts: &[Tensor], axis: usize) -> Tensor {
     let mut shape = parts[0].0.shape.clone();
     shape[axis] = parts.iter().map(|p| p.shape()[axis]).sum();
     let src: Sources = parts.iter().cloned().collect();
-    Tensor::record(Op::Cat(axis), src, shape, parts[0].dtype())
+    Tensor::record(Op::Cat(axis), src, &shape, parts[0].dtype())
 }
 
 /// The first operand, to be computed only after the second.
 pub(crate) fn after(x: &Tensor, token: &Tensor) -> Tensor {
-    Tensor::record(Op::After, smallvec![x.clone(), token.clone()], x.0.shape.clone(), x.dtype())
+    Tensor::record(Op::After, smallvec![x.clone(), token.clone()], x.shape(), x.dtype())
 }
 
 /// A constant of a formula in every element of a shape.
@@ -243,7 +244,7 @@ pub(crate) fn positions(len: usize, axis: usize, rank: usize, device: &Device) -
     let dtype = if len <= i32::MAX as usize { DType::I32 } else { DType::I64 };
     let mut shape: Dims = SmallVec::from_elem(1, rank);
     shape[axis] = len;
-    Tensor::record_on(Op::Iota, SmallVec::new(), shape, dtype, device)
+    Tensor::record_on(Op::Iota, SmallVec::new(), &shape, dtype, device)
 }
 
 /// The next random tensor of this thread's generator.
@@ -252,5 +253,5 @@ pub(crate) fn random(kind: Random, shape: &[usize], device: &Device) -> Tensor {
     let argument = |word: u32| Tensor::scalar_arg(Scalar::Int(word as i64), DType::U32, device);
     let dtype = if kind == Random::Bits { DType::U32 } else { DType::F32 };
     let src = smallvec![argument(seed), argument(stream)];
-    Tensor::record_on(Op::Random(kind), src, shape.into(), dtype, device)
+    Tensor::record_on(Op::Random(kind), src, shape, dtype, device)
 }

@@ -158,10 +158,10 @@ impl Wgpu {
         self.reader.check()
     }
 
-    fn submit(&self, encoder: wgpu::CommandEncoder) -> wgpu::SubmissionIndex {
+    fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
         let _phase = span::enter(Phase::Submit);
         self.submits.fetch_add(1, Ordering::Relaxed);
-        self.queue.submit([encoder.finish()])
+        self.queue.submit(commands)
     }
 }
 

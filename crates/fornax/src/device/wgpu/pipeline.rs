@@ -11,7 +11,7 @@ use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// The memories of a bind group, by id.
@@ -34,13 +34,15 @@ pub(super) struct Variant {
     aliased: Vec<bool>,
     pub dispatches: Vec<Ready>,
     scratch: Vec<GpuMemory>,
+    /// The variant that was needed after this one: a list that only grows, so that a launch takes no lock.
+    next: OnceLock<Box<Variant>>,
 }
 
 pub(super) struct GpuPipeline {
     kernel: Kernel,
     /// Of a product: how it is computed, if that was measured.
     form: Option<Form>,
-    variants: Mutex<Vec<Arc<Variant>>>,
+    first: Variant,
 }
 
 impl Pipeline for GpuPipeline {}
@@ -49,11 +51,11 @@ impl GpuPipeline {
     /// Compiles the variant that a steady training step will ask for: everything that can be in place is.
     pub fn new(gpu: &Wgpu, kernel: &Kernel, form: Option<Form>) -> Result<GpuPipeline> {
         let first = Variant::new(gpu, kernel, form, vec![true; kernel.in_place.len()])?;
-        Ok(GpuPipeline { kernel: kernel.clone(), form, variants: Mutex::new(vec![Arc::new(first)]) })
+        Ok(GpuPipeline { kernel: kernel.clone(), form, first })
     }
 
     /// The variant for the memories of a launch.
-    pub fn variant(&self, gpu: &Wgpu, launch: &Launch<'_>) -> Result<Arc<Variant>> {
+    pub fn variant(&self, gpu: &Wgpu, launch: &Launch<'_>) -> Result<&Variant> {
         let mut aliased = SmallVec::<[bool; 16]>::new();
         for &(write, read) in &self.kernel.in_place {
             let (w, r) = (
@@ -62,14 +64,20 @@ impl GpuPipeline {
             );
             aliased.push(w.id == r.id);
         }
-        if let Some(found) = lock(&self.variants).iter().find(|v| v.aliased[..] == aliased[..]) {
-            return Ok(found.clone());
+        let mut variant = &self.first;
+        while variant.aliased[..] != aliased[..] {
+            variant = match variant.next.get() {
+                Some(next) => next,
+                None => {
+                    let _phase = span::enter(Phase::Compile);
+                    let made = Box::new(Variant::new(gpu, &self.kernel, self.form, aliased.to_vec())?);
+                    gpu.kept.settle();
+                    // Where another thread was faster, its variant comes next and may be another one.
+                    variant.next.get_or_init(|| made)
+                }
+            };
         }
-        let _phase = span::enter(Phase::Compile);
-        let made = Arc::new(Variant::new(gpu, &self.kernel, self.form, aliased.to_vec())?);
-        lock(&self.variants).push(made.clone());
-        gpu.kept.settle();
-        Ok(made)
+        Ok(variant)
     }
 }
 
@@ -82,7 +90,8 @@ impl Variant {
             let full = || Error::OutOfMemory { device: gpu.name.clone(), requested: bytes, live: 0 };
             gpu.new_memory(bytes).ok_or_else(full)
         });
-        Ok(Variant { aliased, dispatches, scratch: scratch.collect::<Result<Vec<_>>>()? })
+        let scratch = scratch.collect::<Result<Vec<_>>>()?;
+        Ok(Variant { aliased, dispatches, scratch, next: OnceLock::new() })
     }
 
     /// The bind group of a dispatch for the memories of a launch.
@@ -93,30 +102,30 @@ impl Variant {
         launch: &Launch<'_>,
         args: Option<&GpuMemory>,
     ) -> Result<wgpu::BindGroup> {
-        let mut memories = SmallVec::<[(&wgpu::Buffer, u64); 12]>::new();
-        for binding in &ready.bindings {
+        let memory = |binding: &Binding| -> Result<(&wgpu::Buffer, u64)> {
             let memory = match *binding {
                 Binding::Read(n) => own::<GpuMemory>(launch.reads[n], "memory")?,
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
                 Binding::Scratch(n) => &self.scratch[n],
-                Binding::Status | Binding::Reported => {
-                    memories.push((&gpu.reader.status, 0));
-                    continue;
-                }
+                Binding::Status | Binding::Reported => return Ok((&gpu.reader.status, 0)),
                 Binding::Args => {
                     args.ok_or_else(|| Error::Internal("a launch without its arguments".into()))?
                 }
             };
-            memories.push((&memory.buffer, memory.id));
+            Ok((&memory.buffer, memory.id))
+        };
+        let mut key = Key::new();
+        for binding in &ready.bindings {
+            key.push(memory(binding)?.1);
         }
-        let key: Key = memories.iter().map(|(_, id)| *id).collect();
         let mut groups = lock(&ready.groups);
         if let Some(group) = groups.get(&key) {
             return Ok(group.clone());
         }
-        let mut entries = Vec::with_capacity(memories.len());
-        for (i, &(buffer, _)) in memories.iter().enumerate() {
-            let size = match ready.bindings[i] {
+        let mut entries = Vec::with_capacity(ready.bindings.len());
+        for (i, binding) in ready.bindings.iter().enumerate() {
+            let (buffer, _) = memory(binding)?;
+            let size = match binding {
                 Binding::Args => std::num::NonZeroU64::new(ready.args_bytes),
                 _ => None,
             };

@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 /// Launches that a long batch begins with.
 const FIRST: usize = 32;
 /// The most launches of a piece after them.
-const MOST: usize = 256;
+const MOST: usize = 128;
 
-/// A batch in pieces: the GPU begins with the first, which is short, while the others are written, and has no more than
-/// one left when the last is. Few pieces, because a submit costs as much as some launches. Or in one.
+/// A batch in pieces: the first is short, so that the GPU begins with it while the others are written, which threads do
+/// at the same time. Or in one.
 fn pieces(launches: usize, one: bool) -> Vec<Range<usize>> {
     let first = if one || launches <= FIRST + FIRST / 2 { launches } else { FIRST };
     let (rest, count) = (launches - first, (launches - first).div_ceil(MOST));
@@ -79,7 +79,10 @@ impl Wgpu {
     /// Encodes and submits a batch. With stamps, lets the GPU write the time there.
     pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps<'_>>) -> Result<()> {
         self.reader.check()?;
-        let mut variants: Vec<Arc<Variant>> = Vec::with_capacity(batch.len());
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let mut variants: Vec<&Variant> = Vec::with_capacity(batch.len());
         for launch in batch {
             variants.push(own::<GpuPipeline>(launch.pipeline, "pipeline")?.variant(self, launch)?);
         }
@@ -88,21 +91,40 @@ impl Wgpu {
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
         let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
-        for piece in pieces(batch.len(), stamps.is_some()).into_iter().filter(|p| !p.is_empty()) {
-            self.encode_some(batch, &variants, piece, args.as_ref(), stamps)?;
+        let pieces = pieces(batch.len(), stamps.is_some());
+        let record = |piece: &Range<usize>| self.record(batch, &variants, piece, args.as_ref(), stamps);
+        self.submit([record(&pieces[0])?.finish()]);
+        // What is recorded becomes the driver's commands in `finish`, the dearest part of a launch: other threads do it
+        // while the next piece is recorded. Not while a lock is held: who waits in a thread of the pool does what others
+        // have to do meanwhile, which may be to launch.
+        let mut written: Vec<Option<wgpu::CommandBuffer>> = pieces[1..].iter().map(|_| None).collect();
+        rayon::in_place_scope(|threads| -> Result<()> {
+            for (piece, written) in pieces[1..].iter().zip(&mut written) {
+                let encoder = record(piece)?;
+                if uniform || piece.end == batch.len() {
+                    *written = Some(encoder.finish());
+                } else {
+                    threads.spawn(move |_| *written = Some(encoder.finish()));
+                }
+            }
+            Ok(())
+        })?;
+        if !written.is_empty() {
+            self.submit(written.into_iter().flatten());
         }
         // What went wrong meanwhile, such as the loss of the device.
         self.reader.check()
     }
 
-    fn encode_some(
+    /// Records the launches of a piece.
+    fn record(
         &self,
         batch: &[Launch<'_>],
-        variants: &[Arc<Variant>],
-        range: Range<usize>,
+        variants: &[&Variant],
+        range: &Range<usize>,
         args: Option<&Arguments>,
         stamps: Option<&Stamps<'_>>,
-    ) -> Result<()> {
+    ) -> Result<wgpu::CommandEncoder> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let (passes, inside) = (stamps.filter(|s| s.passes), stamps.filter(|s| !s.passes));
         let ends = passes.map_or(std::slice::from_ref(&range.end), |s| &s.marks[1..]);
@@ -120,7 +142,7 @@ impl Wgpu {
                 }
                 if launch < end {
                     let args = args.map(|a| (&*a.memory, a.offsets[launch]));
-                    self.dispatch(&mut pass, &mut already, &batch[launch], &variants[launch], args)?;
+                    self.dispatch(&mut pass, &mut already, &batch[launch], variants[launch], args)?;
                 }
             }
             first = end;
@@ -131,11 +153,10 @@ impl Wgpu {
                 encoder.resolve_query_set(set, 0..count, &stamps.ticks.buffer, (i * QUERIES * 8) as u64);
             }
         }
-        self.submit(encoder);
-        Ok(())
+        Ok(encoder)
     }
 
-    /// Writes the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
+    /// Records the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
     fn dispatch<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
@@ -252,8 +273,10 @@ type Words = smallvec::SmallVec<[u32; 16]>;
 
 /// The arguments of a launch, padded to whole vectors.
 fn packed(launch: &Launch<'_>) -> Words {
-    let pairs = launch.args.iter().zip(&launch.kernel.args);
-    let mut out: Words = pairs.flat_map(|(&v, &dtype)| words(v, dtype)).collect();
+    let mut out = Words::new();
+    for (&value, &dtype) in launch.args.iter().zip(&launch.kernel.args) {
+        out.extend_from_slice(&words(value, dtype));
+    }
     out.resize(out.len().next_multiple_of(4), 0);
     out
 }
@@ -269,10 +292,10 @@ mod tests {
         assert_eq!(lengths(0, false), [0]);
         assert_eq!(lengths(48, false), [48]);
         assert_eq!(lengths(49, false), [32, 17]);
-        assert_eq!(lengths(168, false), [32, 136]);
+        assert_eq!(lengths(168, false), [32, 68, 68]);
         assert_eq!(lengths(168, true), [168]);
         let many = pieces(1000, false);
         assert!(many.windows(2).all(|pair| pair[0].end == pair[1].start) && many.last().unwrap().end == 1000);
-        assert!(many[1..].iter().all(|piece| (240..=MOST).contains(&piece.len())), "{many:?}");
+        assert!(many[1..].iter().all(|piece| (120..=MOST).contains(&piece.len())), "{many:?}");
     }
 }

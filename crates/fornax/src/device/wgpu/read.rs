@@ -170,7 +170,7 @@ impl Wgpu {
             encoder.copy_buffer_to_buffer(&memory.buffer, 0, &staging, 0, size.min(memory.buffer.size()));
         }
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
-        let index = self.submit(encoder);
+        let index = self.submit([encoder.finish()]);
         let arrival = Arc::new(Arrival::default());
         let arrived = arrival.clone();
         staging.slice(..size + STATUS).map_async(wgpu::MapMode::Read, move |result| {

@@ -301,7 +301,7 @@ impl Wgpu {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(&memory.buffer, 0, &both.buffer, 0, part);
         encoder.copy_buffer_to_buffer(&memory.buffer, bytes - part, &both.buffer, part, part);
-        self.submit(encoder);
+        self.submit([encoder.finish()]);
         self.read(&both, 2 * part as usize)?.take(|bytes| match port.dtype {
             DType::F16 => {
                 bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
@@ -349,7 +349,7 @@ impl Wgpu {
         pass.set_bind_group(0, &group, &[]);
         pass.dispatch_workgroups(1024, 1, 1);
         drop(pass);
-        self.submit(encoder);
+        self.submit([encoder.finish()]);
     }
 }
 
