@@ -29,6 +29,7 @@ mod matmul;
 mod micro;
 mod numeric;
 mod ops;
+mod panel;
 mod reduce;
 #[cfg(test)]
 mod reference;
@@ -36,6 +37,7 @@ mod rows;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
+mod softmax;
 mod space;
 mod strided;
 #[cfg(test)]

@@ -53,6 +53,7 @@ static WIDE: Kernels<f32> = Kernels {
     mr: 12,
     nr: ACROSS * 16,
     tiles: micro::tiles::<Wide>,
+    strips: micro::strips::<Wide>,
     pack_left: micro::pack::<Wide, false>,
     pack_right: micro::pack::<Wide, true>,
 };
