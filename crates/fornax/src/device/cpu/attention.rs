@@ -273,9 +273,9 @@ impl Flash {
         let kv = h / (i.heads / i.kv_heads);
         let (d, dv) = (i.d, i.dv);
         let (line, width) = (stride(bk), whole(dv));
-        let (copies, packed) = ([bq * d, bk * d, bk * dv], [whole(bk) * d, bk * width]);
-        let [qs, ks, vs] = copies;
-        let sizes = [qs, ks, vs, packed[0], packed[1], bq * line, bq * width, bq, bq, 3 * line];
+        let [qs, ks, vs] = [bq * d, bk * d, bk * dv];
+        let [kp, vp] = [whole(bk) * d, bk * width];
+        let sizes = [qs, ks, vs, kp, vp, bq * line, bq * width, bq, bq, 3 * line];
         with_pieces::<T, _>(sizes, |[qs, ks, vs, kp, vp, s, o, top, sum, spare]| {
             let (s, o) = (Panel::new(s, line), Panel::new(o, width));
             // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes its

@@ -70,8 +70,13 @@ impl FlashGrad {
         if parts == 1 {
             return each(groups, |group| {
                 with_scratch(sums * size_of::<T>(), |scratch| {
-                    self.group::<T>(context, head(group), (0, 1), scratch.cast());
-                    self.store_sums::<T>(context, head(group), scratch.cast());
+                    let (b, kv) = head(group);
+                    let [dk, dv] = self.sums(scratch.cast());
+                    let at = (b, kv, i.kv_heads);
+                    let dk = self.place::<T>(context, 1, at, (0, i.tk), i.d).unwrap_or(dk);
+                    let dv = self.place::<T>(context, 2, at, (0, i.tk), i.dv).unwrap_or(dv);
+                    self.group::<T>(context, (b, kv), (0, 1), [dk, dv]);
+                    self.store_sums::<T>(context, (b, kv), [dk, dv]);
                 })
             });
         }
@@ -79,7 +84,7 @@ impl FlashGrad {
         with_scratch(groups * parts * sums * size_of::<T>(), |scratch| {
             let all = Shared(scratch.cast::<T>());
             each(groups * parts, |task| {
-                let to = all.at((task * sums) as isize);
+                let to = self.sums(all.at((task * sums) as isize));
                 self.group::<T>(context, head(task / parts), (task % parts, parts), to);
             });
             each(groups, |group| {
@@ -89,7 +94,7 @@ impl FlashGrad {
                     // SAFETY: parts of this group, which no other task touches now.
                     unsafe { combine::<T>(Binary::Add, 1, sums, slot(0), slot(0), slot(p)) };
                 }
-                self.store_sums::<T>(context, head(group), part(0));
+                self.store_sums::<T>(context, head(group), self.sums(part(0)));
             });
         })
     }
@@ -101,9 +106,8 @@ impl FlashGrad {
     }
 
     /// Writes the gradients of one head's keys and values.
-    fn store_sums<T: Real>(&self, context: &Context, (b, kv): (usize, usize), sums: *mut T) {
+    fn store_sums<T: Real>(&self, context: &Context, (b, kv): (usize, usize), [keys, values]: [Panel<T>; 2]) {
         let i = &self.inputs;
-        let [keys, values] = self.sums(sums);
         // SAFETY: the sums have the sizes of keys and values, and each task writes its own heads.
         unsafe {
             self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), keys, i.d);
@@ -112,13 +116,13 @@ impl FlashGrad {
     }
 
     /// The gradients of one head of keys, and of the heads of queries that share it, from part `part` of `parts` of
-    /// their blocks. Those of keys and values are left in `sums`.
+    /// their blocks. Those of keys and values are left in `dk` and `dvs`.
     fn group<T: Real>(
         &self,
         context: &Context,
         (b, kv): (usize, usize),
         (part, parts): (usize, usize),
-        sums: *mut T,
+        [dk, dvs]: [Panel<T>; 2],
     ) {
         let i = &self.inputs;
         let (bq, bk) = i.blocks();
@@ -127,19 +131,22 @@ impl FlashGrad {
         let (wide, deep) = (whole(d), whole(dv));
         let [qs, gs, os, ks, vs] = [bq * d, bq * dv, bq * dv, bk * d, bk * dv];
         let [qp, gp] = [bq * wide, bq * deep];
-        let [kp, kt, vt] = [bk * wide, whole(bk) * d, whole(bk) * dv];
+        // Packed keys and values, one after the other.
+        let kp = (bk * wide).max(whole(bk) * d.max(dv));
         let square = bq * line;
-        let sizes = [qs, gs, os, ks, vs, qp, gp, kp, kt, vt, square, square, bq * wide, bq, bq, 3 * line];
+        let sizes = [qs, gs, os, ks, vs, qp, gp, kp, square, square, bq * wide, bq, bq, 3 * line];
         with_pieces::<T, _>(sizes, |pieces| {
-            let [qs, gs, os, ks, vs, qp, gp, kp, kt, vt, p, dp, dq, shift, delta, spare] = pieces;
+            let [qs, gs, os, ks, vs, qp, gp, kp, p, dp, dq, shift, delta, spare] = pieces;
             let (p, dp, dq) = (Panel::new(p, line), Panel::new(dp, line), Panel::new(dq, wide));
-            let [dk, dvs] = self.sums(sums);
             let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
             let (scale, loops) = (T::from_f64(i.scale), T::rows());
             // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes the
             // rows of its own blocks.
             unsafe {
-                (0..i.tk * (wide + deep)).for_each(|e| *sums.add(e) = T::ZERO);
+                for row in 0..i.tk {
+                    (0..d).for_each(|e| *dk.row(row).add(e) = T::ZERO);
+                    (0..dv).for_each(|e| *dvs.row(row).add(e) = T::ZERO);
+                }
                 let blocks = i.tq.div_ceil(bq);
                 for block in (part..share * blocks).step_by(parts) {
                     let (h, q0) = (kv * share + block / blocks, block % blocks * bq);
@@ -150,12 +157,13 @@ impl FlashGrad {
                     self.row_values(context, (b, h), q0, rows, shift);
                     (0..rows).for_each(|r| *delta.add(r) = (loops.dot)(g.row(r), o.row(r), dv));
                     let (qp, gp) = (q.pack(rows, d, qp), g.pack(rows, dv, gp));
+                    let dq = self.place(context, 0, (b, h, i.heads), (q0, i.tq), d).unwrap_or(dq);
                     for k0 in (0..i.visible(q0 + rows)).step_by(bk) {
                         let (skip, at) = i.square::<T>((q0, rows), k0, bk);
                         let (rows, cols) = (at.rows, at.cols);
                         let (q, g, qp, gp) = (q.from(skip), g.from(skip), qp.from(skip), gp.from(skip));
                         let k = i.k.rows(context, (b, kv), k0, cols, ks);
-                        i.scores(context, (b, h), at, [q, p], k.t().pack(d, cols, kt), spare);
+                        i.scores(context, (b, h), at, [q, p], k.t().pack(d, cols, kp), spare);
                         for r in 0..rows {
                             let width = i.hide(at, r, p.row(r), T::LOWEST);
                             (loops.exp_sum)(p.row(r), width, *shift.add(skip + r));
@@ -168,7 +176,7 @@ impl FlashGrad {
                             continue;
                         }
                         // The gradient of the scores: p (g v^T - delta).
-                        let v = i.v.rows(context, (b, kv), k0, cols, vs).t().pack(dv, cols, vt);
+                        let v = i.v.rows(context, (b, kv), k0, cols, vs).t().pack(dv, cols, kp);
                         product((rows, cols, dv), dp, g, v, false, T::ONE, i.part(at, Part::Result));
                         for r in 0..rows {
                             let width = i.hide(at, r, dp.row(r), T::ZERO);
@@ -209,7 +217,22 @@ impl FlashGrad {
         }
     }
 
-    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted.
+    /// Where rows of a gradient `[batch, time, head, width]` lie, if products can be written there at once.
+    fn place<T: Real>(
+        &self,
+        context: &Context,
+        which: usize,
+        (b, h, heads): (usize, usize, usize),
+        (from, time): (usize, usize),
+        width: usize,
+    ) -> Option<Panel<T>> {
+        let (write, dtype) = self.writes[which]?;
+        let at = ((b * time + from) * heads + h) * width;
+        let panel = || Panel::new(context.writes[write].cast::<T>().wrapping_add(at), heads * width);
+        (dtype == T::DTYPE && width == whole(width)).then(panel)
+    }
+
+    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted and not there yet.
     unsafe fn store<T: Real>(
         &self,
         context: &Context,
@@ -221,8 +244,11 @@ impl FlashGrad {
     ) {
         let Some((write, dtype)) = self.writes[which] else { return };
         let at = ((b * time + from) * heads + h) * width;
-        let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
-        // SAFETY: the caller's.
-        unsafe { part.write(loops(), dtype, panel.slot(), context.writes[write].add(at * dtype.size())) }
+        let to = context.writes[write].wrapping_add(at * dtype.size());
+        if panel.ptr.cast() != to {
+            let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
+            // SAFETY: the caller's.
+            unsafe { part.write(loops(), dtype, panel.slot(), to) }
+        }
     }
 }

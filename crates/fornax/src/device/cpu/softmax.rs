@@ -13,7 +13,7 @@ pub(super) const LONG: usize = 16;
 pub(super) struct Rows<T> {
     /// The largest element that is not NaN.
     pub largest: unsafe fn(*const T, usize) -> T,
-    /// `x = exp(x - shift)`, and the sum of it.
+    /// `x = exp(x - shift)`, and the sum of it; `shift` is about the largest of them, or larger.
     pub exp_sum: unsafe fn(*mut T, usize, T) -> T,
     /// `y = x (y - shift)`: the gradient of scores from that of weights.
     pub weigh: unsafe fn(*const T, *mut T, usize, T),
@@ -41,20 +41,14 @@ unsafe fn exp_sum<S: Simd>(x: *mut f32, n: usize, shift: f32) -> f32 {
     // SAFETY: as above.
     unsafe {
         let shift = S::splat(shift);
-        let mut sums = [S::splat(0.0); 2];
-        for i in (0..n - n % (2 * S::W)).step_by(2 * S::W) {
-            let y = math::exp(S::load(x.add(i)).sub(shift));
-            let z = math::exp(S::load(x.add(i + S::W)).sub(shift));
+        let mut sum = S::splat(0.0);
+        // One vector at a time: the constants and it just fill the registers.
+        for i in (0..n).step_by(S::W) {
+            let y = math::exp_weight(S::load(x.add(i)).sub(shift));
             y.store(x.add(i));
-            z.store(x.add(i + S::W));
-            sums = [sums[0].add(y), sums[1].add(z)];
+            sum = sum.add(y);
         }
-        if !n.is_multiple_of(2 * S::W) {
-            let y = math::exp(S::load(x.add(n - S::W)).sub(shift));
-            y.store(x.add(n - S::W));
-            sums[0] = sums[0].add(y);
-        }
-        fold_lanes::<S>(sums[0].add(sums[1]), &|a, b| a + b)
+        fold_lanes::<S>(sum, &|a, b| a + b)
     }
 }
 

@@ -186,6 +186,22 @@ fn attention_and_its_gradients() {
     }
 }
 
+/// Just below, at and above the blocks, with widths that fill panels and such that do not; with fewer keys than
+/// queries and more.
+#[test]
+fn attention_around_its_blocks() {
+    for (tq, tk) in [(127, 127), (128, 128), (129, 129), (133, 128), (140, 100), (125, 257), (261, 261)] {
+        for (d, dv) in [(32, 32), (20, 36)] {
+            for (causal, mask) in [(true, 0), (false, 0), (true, 3)] {
+                // Enough heads for blocks of full height, each pair with its keys.
+                run(Case { sizes: [2, 8, 4, tq, tk, d, dv], causal, mask, dtype: DType::F32 }, false);
+            }
+        }
+        run(Case { sizes: [1, 2, 1, tq, tk, 32, 64], causal: true, mask: 2, dtype: DType::F64 }, true);
+        run(Case { sizes: [1, 1, 1, tq, tk, 64, 32], causal: true, mask: 0, dtype: DType::F16 }, true);
+    }
+}
+
 /// Few heads: the queries of one are cut into parts.
 #[test]
 fn gradients_of_long_attention() {
