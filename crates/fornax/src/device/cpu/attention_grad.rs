@@ -158,6 +158,10 @@ impl FlashGrad {
                     (0..rows).for_each(|r| *delta.add(r) = (loops.dot)(g.row(r), o.row(r), dv));
                     let (qp, gp) = (q.pack(rows, d, qp), g.pack(rows, dv, gp));
                     let dq = self.place(context, 0, (b, h, i.heads), (q0, i.tq), d).unwrap_or(dq);
+                    if i.tk == 0 {
+                        // No product writes it.
+                        (0..rows).for_each(|r| (0..d).for_each(|e| *dq.row(r).add(e) = T::ZERO));
+                    }
                     for k0 in (0..i.visible(q0 + rows)).step_by(bk) {
                         let (skip, at) = i.square::<T>((q0, rows), k0, bk);
                         let (rows, cols) = (at.rows, at.cols);
