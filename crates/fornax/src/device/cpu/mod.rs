@@ -7,7 +7,8 @@
 //! of `math`.
 //!
 //! The way of a product: `matmul` says where it goes and what follows, `gemm` cuts and packs it, `micro` multiplies
-//! in registers, over the vectors of `lanes`.
+//! in registers, over the vectors of `lanes`. Attention hands its blocks to `micro` too: `panel` holds its matrices,
+//! `softmax` the loops between its products.
 
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
