@@ -512,9 +512,21 @@ fn attention() -> Result<()> {
     let nothing = Tensor::zeros(&[3, 5], DType::Bool, &cpu())?;
     let have = q.scaled_dot_product_attention(&k, &v, &AttentionOptions { mask: Some(&nothing), ..options });
     is(have, &[2, 4, 3, 3], &[0.0; 72]);
+    // A query of NaN gives NaN, and so does a key for those that see it.
+    let nan = q.mul(f64::NAN)?.scaled_dot_product_attention(&k, &v, &options)?;
+    assert!(floats(&nan).iter().all(|x| x.is_nan()));
+    let last = Tensor::ones(&[5, 2], DType::F32, &cpu())?.tril(-4)?.ne(0)?.any(&[-1], true)?;
+    let broken = last.where_(&k.mul(f64::NAN)?, &k)?;
+    let nan = q.scaled_dot_product_attention(&broken, &v, &options)?;
+    assert!(floats(&nan).iter().all(|x| x.is_nan()));
+    let have = q.scaled_dot_product_attention(&broken, &v, &AttentionOptions { causal: true, ..options });
+    is(have, &[2, 4, 3, 3], &want(by_hand(Some(&causal), 1.0 / 2f64.sqrt())));
     // No keys at all, too.
-    let (k, v) = (k.narrow(2, 0, 0)?, v.narrow(2, 0, 0)?);
-    is(q.scaled_dot_product_attention(&k, &v, &options), &[2, 4, 3, 3], &[0.0; 72]);
+    let (k, v, q) = (k.narrow(2, 0, 0)?, v.narrow(2, 0, 0)?, q.variable()?);
+    let have = q.scaled_dot_product_attention(&k, &v, &options)?;
+    let grads = have.sum_all()?.backward()?;
+    is(Ok(have), &[2, 4, 3, 3], &[0.0; 72]);
+    is(Ok(grads.get(&q).unwrap().clone()), &[2, 4, 3, 2], &[0.0; 48]);
     Ok(())
 }
 

@@ -2,125 +2,24 @@
 //! block, so that the scores are never in memory as a whole.
 
 use super::exec::Context;
-use super::gemm::{Block, Operand as Factor, multiply};
-use super::micro::Float;
+use super::micro::{Part, kernels};
 use super::numeric;
 use super::ops::{Slot, Tile, loops};
+use super::panel::*;
+use super::softmax::LONG;
 use super::strided::Strided;
-use super::threads::{each, with_scratch};
+use super::threads::each;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::graph::{Binary, Reduce};
+use crate::graph::Binary;
 use crate::kernel::{Attention, Kernel};
 use crate::view::View;
 
-/// The floats that attention is computed in.
-pub(super) trait Real: Float {
-    const DTYPE: DType;
-    fn exp(self) -> Self;
-    fn ln(self) -> Self;
-    fn from_f64(x: f64) -> Self;
-    /// `dst = exp(a - b)` with one `b` a row, and the rows' sums in `c`.
-    unsafe fn exp_sum_tile(t: &Tile);
-    /// An instruction on a tile.
-    unsafe fn binary_tile(op: Binary, t: &Tile);
-    unsafe fn reduce_tile(op: Reduce, t: &Tile);
-}
-
-impl Real for f32 {
-    const DTYPE: DType = DType::F32;
-    fn exp(self) -> f32 {
-        f32::exp(self)
-    }
-    fn ln(self) -> f32 {
-        f32::ln(self)
-    }
-    fn from_f64(x: f64) -> f32 {
-        x as f32
-    }
-    unsafe fn exp_sum_tile(t: &Tile) {
-        unsafe { (loops().exp_sum)(t) }
-    }
-    unsafe fn binary_tile(op: Binary, t: &Tile) {
-        unsafe { (loops().binary)(op, t) }
-    }
-    unsafe fn reduce_tile(op: Reduce, t: &Tile) {
-        unsafe { (loops().reduce)(op, true, t) }
-    }
-}
-
-impl Real for f64 {
-    const DTYPE: DType = DType::F64;
-    fn exp(self) -> f64 {
-        f64::exp(self)
-    }
-    fn ln(self) -> f64 {
-        f64::ln(self)
-    }
-    fn from_f64(x: f64) -> f64 {
-        x
-    }
-    unsafe fn exp_sum_tile(t: &Tile) {
-        for row in 0..t.rows {
-            unsafe {
-                let (dst, a): (*mut f64, *const f64) = (t.dst.row(row), t.a.row(row));
-                let (shift, mut sum) = (*t.b.row::<f64>(row), 0.0);
-                for i in 0..t.cols {
-                    let x = f64::exp(*a.add(i) - shift);
-                    *dst.add(i) = x;
-                    sum += x;
-                }
-                *t.c.ptr.cast::<f64>().add(row) = sum;
-            }
-        }
-    }
-    unsafe fn binary_tile(op: Binary, t: &Tile) {
-        unsafe { numeric::binary::<f64>(op, t) }
-    }
-    unsafe fn reduce_tile(op: Reduce, t: &Tile) {
-        unsafe { super::reduce::reduce_any::<f64>(op, true, t) }
-    }
-}
-
-/// A matrix in scratch or memory, in the type of the arithmetic.
-#[derive(Clone, Copy)]
-pub(super) struct Panel<T> {
-    pub ptr: *mut T,
-    pub rs: isize,
-    pub cs: isize,
-}
-
-impl<T: Copy> Panel<T> {
-    fn block(self) -> Block {
-        Block { ptr: self.ptr.cast(), rs: self.rs, cs: self.cs }
-    }
-    pub fn t(self) -> Panel<T> {
-        Panel { ptr: self.ptr, rs: self.cs, cs: self.rs }
-    }
-    pub fn row(self, row: usize) -> *mut T {
-        self.ptr.wrapping_offset(row as isize * self.rs)
-    }
-    pub fn from(self, row: usize) -> Panel<T> {
-        Panel { ptr: self.row(row), ..self }
-    }
-    /// As an operand of a tile; the columns must be contiguous.
-    pub fn slot(self) -> Slot {
-        Slot { ptr: self.ptr.cast(), rs: self.rs, each: true }
-    }
-}
-
-/// `to = scale * a b`, added to what is there if `add`.
-pub(super) unsafe fn product<T: Real>(
-    sizes: (usize, usize, usize),
-    to: Panel<T>,
-    a: Panel<T>,
-    b: Panel<T>,
-    add: bool,
-    scale: T,
-) {
-    let [a, b] = [a, b].map(|p| Factor { block: p.block(), memory: T::DTYPE, dtype: T::DTYPE });
-    multiply::<T>(sizes, to.block(), a, b, add, scale);
-}
+/// Queries and keys of a block: all that a block needs stays in the second-level cache.
+const QUERIES: usize = 128;
+const KEYS: usize = 128;
+/// Tasks to cut the work into where there are fewer heads.
+pub(super) const TASKS: usize = 16;
 
 /// A four-dimensional operand: `[batch, head, time, width]` once its axes are in that order.
 #[derive(Clone, Debug)]
@@ -161,6 +60,36 @@ impl Operand {
         // SAFETY: the view covers the rows, and the caller's scratch has room for them.
         unsafe { part.read(loops(), self.dtype, ptr, Slot { ptr: scratch.cast(), rs, each: true }) };
         Panel { ptr: scratch, rs, cs: 1 }
+    }
+
+    /// A part of one row of a mask, from `(row, col)` on: where it lies, or copied to `spare`, which has room for
+    /// three of them.
+    unsafe fn row<T: Real>(
+        &self,
+        context: &Context,
+        (b, h): (usize, usize),
+        (row, col): (usize, usize),
+        cols: usize,
+        spare: *mut T,
+    ) -> Slot {
+        let s = &self.view.strides;
+        let at = [b, h, row, col].iter().zip(s).fold(self.view.offset, |at, (&i, &s)| at + i as isize * s);
+        let ptr = context.reads[self.read].wrapping_offset(at * self.dtype.size() as isize);
+        if self.dtype == T::DTYPE && (s[3] == 1 || s[3] == 0) {
+            return Slot { ptr, rs: 0, each: s[3] == 1 };
+        }
+        let copy = Slot { ptr: spare.cast(), rs: 0, each: true };
+        // SAFETY: the view covers the row; twice as much room is enough for the widest type.
+        unsafe {
+            Strided { rows: 1, cols, rs: 0, cs: s[3] }.read(loops(), self.dtype, ptr, copy);
+            if numeric::register(self.dtype) == T::DTYPE {
+                return copy;
+            }
+            let dst = Slot { ptr: spare.wrapping_add(2 * whole(cols)).cast(), ..copy };
+            let t = Tile { rows: 1, cols, dst, a: copy, b: Slot::NONE, c: Slot::NONE };
+            numeric::cast(self.dtype, T::DTYPE, &t);
+            dst
+        }
     }
 
     /// With the axes of an output `[batch, time, head, width]` in the order of an operand.
@@ -211,9 +140,13 @@ impl Inputs {
 
     /// Rows of queries and keys in a block.
     pub fn blocks(&self) -> (usize, usize) {
-        // Lower blocks leave out more of the hidden half, which counts where there are few of them.
-        let q = self.tq.min(if self.causal && self.tq <= 256 { 64 } else { 128 });
-        (q, self.tk.min(if q <= 8 { 1024 } else { 256 }))
+        // Few heads: lower blocks, so that there is something for every thread.
+        let mut q = QUERIES;
+        while q > 32 && self.batch * self.heads * self.tq.div_ceil(q) < TASKS {
+            q /= 2;
+        }
+        let q = self.tq.min(q).max(1);
+        (q, self.tk.min(if q <= 8 { 4 * KEYS } else { KEYS }).max(1))
     }
 
     /// The keys that a block of queries can see.
@@ -221,96 +154,67 @@ impl Inputs {
         if self.causal { self.tk.min(q_end) } else { self.tk }
     }
 
-    /// The scores of a block, `rows` x `cols`, with what is hidden at minus infinity.
-    #[allow(clippy::too_many_arguments)]
+    /// The scores of these queries for the keys from `k0` on, and how many queries before see none of them.
+    pub fn square<T: Real>(&self, (q0, rows): (usize, usize), k0: usize, bk: usize) -> (usize, Square) {
+        let skip = if self.causal { k0.saturating_sub(q0) } else { 0 };
+        let cols = bk.min(self.visible(q0 + rows) - k0);
+        (skip, Square { q0: q0 + skip, rows: rows - skip, k0, cols, reach: kernels::<T>().mr - 1 })
+    }
+
+    /// A part of a product with scores: that which can be seen.
+    pub fn part(&self, at: Square, part: fn(isize) -> Part) -> Part {
+        if self.causal { part(at.q0 as isize - at.k0 as isize) } else { Part::All }
+    }
+
+    /// How much of a row can be seen: query i sees keys 0..=i.
+    fn seen(&self, at: Square, row: usize) -> usize {
+        if self.causal { (at.q0 + row + 1 - at.k0).min(at.cols) } else { at.cols }
+    }
+
+    /// Fills a row of a square beyond what can be seen, as far as tiles of products reach, and gives the length
+    /// of all that.
+    pub unsafe fn hide<T: Real>(&self, at: Square, row: usize, ptr: *mut T, x: T) -> usize {
+        let seen = self.seen(at, row);
+        let end = (seen + at.reach).min(at.cols).next_multiple_of(LONG);
+        // SAFETY: rows of squares have room for that.
+        (seen..end).for_each(|j| unsafe { *ptr.add(j) = x });
+        end
+    }
+
+    /// The scores of a square, as far as they can be seen. `spare` has room for two rows.
     pub unsafe fn scores<T: Real>(
         &self,
         context: &Context,
-        (b, h): (usize, usize),
-        (q0, rows): (usize, usize),
-        (k0, cols): (usize, usize),
-        q: Panel<T>,
-        k: Panel<T>,
-        s: Panel<T>,
+        head: (usize, usize),
+        at: Square,
+        [q, s]: [Panel<T>; 2],
+        k: Packed<T>,
         spare: *mut T,
     ) {
-        // SAFETY: the caller's panels cover the block; `spare` has room for a row of scores.
+        let scale = T::from_f64(self.scale);
+        // SAFETY: the caller's panels cover the square.
         unsafe {
-            product((rows, cols, self.d), s, q, k.t(), false, T::from_f64(self.scale));
-            for i in 0..rows {
-                let row = Panel { ptr: s.row(i), rs: 0, cs: 1 };
-                if let Some(mask) = &self.mask {
-                    let st = &mask.view.strides;
-                    let at = mask.view.offset
-                        + b as isize * st[0]
-                        + h as isize * st[1]
-                        + (q0 + i) as isize * st[2]
-                        + k0 as isize * st[3];
-                    let ptr = context.reads[mask.read].wrapping_offset(at * mask.dtype.size() as isize);
-                    let part = Strided { rows: 1, cols, rs: 0, cs: st[3] };
-                    let added = Slot { ptr: spare.cast(), rs: 0, each: true };
-                    if mask.dtype == T::DTYPE && (st[3] == 1 || st[3] == 0) {
-                        let b = Slot { ptr, rs: 0, each: st[3] == 1 };
-                        combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), b);
-                    } else {
-                        part.read(loops(), mask.dtype, ptr, added);
-                        if numeric::register(mask.dtype) != T::DTYPE {
-                            let wide = spare.wrapping_add(cols.next_multiple_of(16));
-                            let dst = Slot { ptr: wide.cast(), ..added };
-                            let none = Slot::NONE;
-                            let t = Tile { rows: 1, cols, dst, a: added, b: none, c: none };
-                            numeric::cast(mask.dtype, T::DTYPE, &t);
-                            combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), dst);
-                        } else {
-                            combine::<T>(Binary::Add, 1, cols, row.slot(), row.slot(), added);
-                        }
-                    }
-                }
-                if self.causal {
-                    // Query i sees keys 0..=i.
-                    let seen = (q0 + i + 1).saturating_sub(k0).min(cols);
-                    (seen..cols).for_each(|j| *row.ptr.add(j) = T::LOWEST);
-                }
+            product((at.rows, at.cols, self.d), s, q, k, false, scale, self.part(at, Part::Result));
+            let Some(mask) = &self.mask else { return };
+            for row in 0..at.rows {
+                let cols = self.seen(at, row);
+                let to = Slot { ptr: s.row(row).cast(), rs: 0, each: true };
+                let added = mask.row::<T>(context, head, (at.q0 + row, at.k0), cols, spare);
+                combine::<T>(Binary::Add, 1, cols, to, to, added);
             }
         }
     }
 }
 
-/// `dst = a op b` on a tile.
-pub(super) unsafe fn combine<T: Real>(op: Binary, rows: usize, cols: usize, dst: Slot, a: Slot, b: Slot) {
-    let mut t = Tile { rows, cols, dst, a, b, c: Slot::NONE };
-    t.flatten();
-    // SAFETY: the caller's.
-    unsafe { T::binary_tile(op, &t) }
-}
-
-/// One value a row, spread over the columns.
-pub(super) fn per_row<T>(values: *mut T) -> Slot {
-    Slot { ptr: values.cast(), rs: 1, each: false }
-}
-
-/// `s = exp(s - shift of the row)`, and the sums of the rows.
-pub(super) unsafe fn exp_shifted<T: Real>(
-    rows: usize,
-    cols: usize,
-    s: Panel<T>,
-    shift: *mut T,
-    sums: *mut T,
-) {
-    let c = Slot { ptr: sums.cast(), rs: 0, each: true };
-    // SAFETY: the caller's.
-    unsafe { T::exp_sum_tile(&Tile { rows, cols, dst: s.slot(), a: s.slot(), b: per_row(shift), c }) }
-}
-
-/// Cuts a thread's scratch into aligned pieces.
-pub(super) struct Pieces(pub *mut u8);
-
-impl Pieces {
-    pub fn take<T>(&mut self, n: usize) -> *mut T {
-        let at = self.0;
-        self.0 = at.wrapping_add((n * size_of::<T>()).next_multiple_of(64));
-        at.cast()
-    }
+/// A block of scores: these queries and keys.
+#[derive(Clone, Copy)]
+pub(super) struct Square {
+    pub q0: usize,
+    pub rows: usize,
+    pub k0: usize,
+    pub cols: usize,
+    /// How far beyond the diagonal the tiles of products with it reach.
+    reach: usize,
 }
 
 /// Compiled attention.
@@ -319,6 +223,12 @@ pub(super) struct Flash {
     inputs: Inputs,
     out: Option<(usize, DType)>,
     lse: Option<usize>,
+}
+
+/// `to = factor * x`; they may be the same row.
+unsafe fn scale_row<T: Real>(n: usize, x: *const T, to: *mut T, factor: T) {
+    // SAFETY: the caller gives `n` elements.
+    (0..n).for_each(|e| unsafe { *to.add(e) = (*x.add(e)).mul(factor) });
 }
 
 impl Flash {
@@ -341,7 +251,7 @@ impl Flash {
     fn run<T: Real>(&self, context: &Context) {
         let i = &self.inputs;
         let (bq, _) = i.blocks();
-        let blocks = i.tq.div_ceil(bq.max(1));
+        let blocks = i.tq.div_ceil(bq);
         let tasks = i.batch * i.heads * blocks;
         let task = |task: usize| {
             // Late blocks see more keys: they go first.
@@ -361,55 +271,53 @@ impl Flash {
         let (bq, bk) = i.blocks();
         let rows = bq.min(i.tq - q0);
         let kv = h / (i.heads / i.kv_heads);
-        let room = bq * (i.d + i.dv + bk + 4) + bk * (i.d + i.dv + 4) + bq + 256;
-        with_scratch(room * size_of::<T>() + 1024, |scratch| {
-            let mut pieces = Pieces(scratch);
-            let (qs, ks, vs) = (pieces.take::<T>(bq * i.d), pieces.take(bk * i.d), pieces.take(bk * i.dv));
-            let s = Panel { ptr: pieces.take::<T>(bq * bk), rs: bk as isize, cs: 1 };
-            let o = Panel { ptr: pieces.take::<T>(bq * i.dv), rs: i.dv as isize, cs: 1 };
-            let spare = pieces.take::<T>(2 * bk + bq + 32);
-            let (top, sum, new) = (pieces.take::<T>(bq), pieces.take::<T>(bq), pieces.take::<T>(bq));
+        let (d, dv) = (i.d, i.dv);
+        let (line, width) = (stride(bk), whole(dv));
+        let [qs, ks, vs] = [bq * d, bk * d, bk * dv];
+        let [kp, vp] = [whole(bk) * d, bk * width];
+        let sizes = [qs, ks, vs, kp, vp, bq * line, bq * width, bq, bq, 3 * line];
+        with_pieces::<T, _>(sizes, |[qs, ks, vs, kp, vp, s, o, top, sum, spare]| {
+            let (s, o) = (Panel::new(s, line), Panel::new(o, width));
             // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes its
             // own rows.
             unsafe {
                 let q = i.q.rows(context, (b, h), q0, rows, qs);
-                for r in 0..rows {
-                    (*top.add(r), *sum.add(r)) = (T::LOWEST, T::ZERO);
-                }
-                (0..bq * i.dv).for_each(|e| *o.ptr.add(e) = T::ZERO);
-                let visible = i.visible(q0 + rows);
-                for k0 in (0..visible).step_by(bk) {
-                    let cols = bk.min(visible - k0);
-                    let k = i.k.rows(context, (b, kv), k0, cols, ks);
-                    let v = i.v.rows(context, (b, kv), k0, cols, vs);
-                    i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, s, spare);
-                    let none = Slot::NONE;
-                    let vector = |p: *mut T| Slot { ptr: p.cast(), rs: 0, each: true };
-                    T::reduce_tile(
-                        Reduce::Max,
-                        &Tile { rows, cols, dst: vector(new), a: s.slot(), b: none, c: none },
-                    );
-                    for r in 0..rows {
-                        let old = *top.add(r);
-                        let next = numeric::larger(old, *new.add(r));
-                        let unseen = next == T::LOWEST;
-                        let keep = if old == next { T::ONE } else { old.sub(next).exp() };
-                        *top.add(r) = next;
-                        // Nothing seen yet: shift by zero, so that everything hidden becomes zero.
-                        *new.add(r) = if unseen { T::ZERO } else { next };
-                        *sum.add(r) = (*sum.add(r)).mul(keep);
-                        if keep != T::ONE {
-                            let row = o.row(r);
-                            (0..i.dv).for_each(|e| *row.add(e) = (*row.add(e)).mul(keep));
-                        }
-                    }
-                    exp_shifted(rows, cols, s, new, new);
-                    (0..rows).for_each(|r| *sum.add(r) = (*sum.add(r)).add(*new.add(r)));
-                    product((rows, i.dv, cols), o, s, v, true, T::ONE);
+                (0..rows).for_each(|r| (*top.add(r), *sum.add(r)) = (T::LOWEST, T::ZERO));
+                for k0 in (0..i.visible(q0 + rows)).step_by(bk) {
+                    let (skip, at) = i.square::<T>((q0, rows), k0, bk);
+                    let k = i.k.rows(context, (b, kv), k0, at.cols, ks).t().pack(d, at.cols, kp);
+                    let v = i.v.rows(context, (b, kv), k0, at.cols, vs).pack(at.cols, dv, vp);
+                    i.scores(context, (b, h), at, [q.from(skip), s], k, spare);
+                    let (o, first) = (o.from(skip), k0 == 0);
+                    self.soften(at, s, (!first).then_some(o), top.add(skip), sum.add(skip));
+                    let part = i.part(at, Part::Left);
+                    product((at.rows, dv, at.cols), o, s, v, !first, T::ONE, part);
                 }
                 self.store(context, (b, h), q0, rows, o, top, sum);
             }
         })
+    }
+
+    /// Takes a square of scores into the softmax of its rows: `s` becomes their weights, relative to the largest so
+    /// far, and what was summed before is brought in line with it.
+    unsafe fn soften<T: Real>(&self, at: Square, s: Panel<T>, o: Option<Panel<T>>, top: *mut T, sum: *mut T) {
+        let loops = T::rows();
+        for r in 0..at.rows {
+            // SAFETY: the caller's.
+            unsafe {
+                let (row, top, sum) = (s.row(r), &mut *top.add(r), &mut *sum.add(r));
+                let width = self.inputs.hide(at, r, row, T::LOWEST);
+                let next = numeric::larger(*top, (loops.largest)(row, width));
+                let keep = if *top == next { T::ONE } else { (*top).sub(next).exp() };
+                *top = next;
+                // Nothing seen yet: shift by zero, so that everything hidden becomes zero.
+                let shift = if next == T::LOWEST { T::ZERO } else { next };
+                *sum = (*sum).mul(keep).add((loops.exp_sum)(row, width, shift));
+                if let Some(o) = o.filter(|_| keep != T::ONE) {
+                    scale_row(self.inputs.dv, o.row(r), o.row(r), keep);
+                }
+            }
+        }
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -428,19 +336,23 @@ impl Flash {
         unsafe {
             for r in 0..rows {
                 let total = *sum.add(r);
-                let unseen = *top.add(r) == T::LOWEST;
+                // The largest score alone adds one to the sum, and NaN is not zero.
+                let unseen = total == T::ZERO;
                 if let Some(write) = self.lse {
                     let lse = if unseen { T::LOWEST } else { (*top.add(r)).add(total.ln()) };
                     *context.writes[write].cast::<T>().add((b * i.heads + h) * i.tq + q0 + r) = lse;
                 }
-                let factor = if unseen { T::ZERO } else { T::ONE.div(total) };
-                let row = o.row(r);
-                (0..i.dv).for_each(|e| *row.add(e) = (*row.add(e)).mul(factor));
-            }
-            if let Some((write, dtype)) = self.out {
-                let at = ((b * i.tq + q0) * i.heads + h) * i.dv;
-                let part = Strided { rows, cols: i.dv, rs: (i.heads * i.dv) as isize, cs: 1 };
-                part.write(loops(), dtype, o.slot(), context.writes[write].add(at * dtype.size()));
+                let Some((write, dtype)) = self.out else { continue };
+                let at = ((b * i.tq + q0 + r) * i.heads + h) * i.dv;
+                let (row, to) = (o.row(r), context.writes[write].add(at * dtype.size()));
+                let scaled = if dtype == T::DTYPE { to.cast() } else { row };
+                match unseen {
+                    true => (0..i.dv).for_each(|e| *scaled.add(e) = T::ZERO),
+                    false => scale_row(i.dv, row, scaled, T::ONE.div(total)),
+                }
+                if dtype != T::DTYPE {
+                    Strided { rows: 1, cols: i.dv, rs: 0, cs: 1 }.write(loops(), dtype, o.from(r).slot(), to);
+                }
             }
         }
     }

@@ -3,7 +3,9 @@
 
 use super::attention::*;
 use super::exec::Context;
+use super::micro::Part;
 use super::ops::{Slot, loops};
+use super::panel::*;
 use super::strided::Strided;
 use super::threads::{Shared, each, with_scratch};
 use crate::dtype::DType;
@@ -11,21 +13,8 @@ use crate::error::{Error, Result};
 use crate::graph::Binary;
 use crate::kernel::{AttentionGrad, Kernel};
 
-/// Tasks to cut the work into where there are fewer heads, and multiply-adds of a product that are worth one.
-const TASKS: usize = 16;
+/// Multiply-adds of a product that are worth a task.
 const PART: usize = 1 << 20;
-
-/// A scalar product, in several sums that need not wait for each other.
-unsafe fn dot<T: Real>(n: usize, x: *const T, y: *const T) -> T {
-    let mut sums = [T::ZERO; 16];
-    for e in (0..n).step_by(16) {
-        for l in 0..16.min(n - e) {
-            // SAFETY: the caller gives `n` elements.
-            unsafe { sums[l] = sums[l].add((*x.add(e + l)).mul(*y.add(e + l))) };
-        }
-    }
-    sums.into_iter().fold(T::ZERO, |a, x| a.add(x))
-}
 
 /// The compiled gradients of attention.
 #[derive(Debug)]
@@ -76,13 +65,18 @@ impl FlashGrad {
 
     fn run<T: Real>(&self, context: &Context) {
         let i = &self.inputs;
-        let (groups, parts, sums) = (i.batch * i.kv_heads, self.parts(), i.tk * (i.d + i.dv));
+        let (groups, parts, sums) = (i.batch * i.kv_heads, self.parts(), i.tk * (whole(i.d) + whole(i.dv)));
         let head = |group: usize| (group / i.kv_heads, group % i.kv_heads);
         if parts == 1 {
             return each(groups, |group| {
                 with_scratch(sums * size_of::<T>(), |scratch| {
-                    self.group::<T>(context, head(group), (0, 1), scratch.cast());
-                    self.store_sums::<T>(context, head(group), scratch.cast());
+                    let (b, kv) = head(group);
+                    let [dk, dv] = self.sums(scratch.cast());
+                    let at = (b, kv, i.kv_heads);
+                    let dk = self.place::<T>(context, 1, at, (0, i.tk), i.d).unwrap_or(dk);
+                    let dv = self.place::<T>(context, 2, at, (0, i.tk), i.dv).unwrap_or(dv);
+                    self.group::<T>(context, (b, kv), (0, 1), [dk, dv]);
+                    self.store_sums::<T>(context, (b, kv), [dk, dv]);
                 })
             });
         }
@@ -90,7 +84,7 @@ impl FlashGrad {
         with_scratch(groups * parts * sums * size_of::<T>(), |scratch| {
             let all = Shared(scratch.cast::<T>());
             each(groups * parts, |task| {
-                let to = all.at((task * sums) as isize);
+                let to = self.sums(all.at((task * sums) as isize));
                 self.group::<T>(context, head(task / parts), (task % parts, parts), to);
             });
             each(groups, |group| {
@@ -100,55 +94,59 @@ impl FlashGrad {
                     // SAFETY: parts of this group, which no other task touches now.
                     unsafe { combine::<T>(Binary::Add, 1, sums, slot(0), slot(0), slot(p)) };
                 }
-                self.store_sums::<T>(context, head(group), part(0));
+                self.store_sums::<T>(context, head(group), self.sums(part(0)));
             });
         })
     }
 
+    /// The gradients of one head's keys and values while they are summed.
+    fn sums<T: Real>(&self, sums: *mut T) -> [Panel<T>; 2] {
+        let (d, dv) = (whole(self.inputs.d), whole(self.inputs.dv));
+        [Panel::new(sums, d), Panel::new(sums.wrapping_add(self.inputs.tk * d), dv)]
+    }
+
     /// Writes the gradients of one head's keys and values.
-    fn store_sums<T: Real>(&self, context: &Context, (b, kv): (usize, usize), sums: *mut T) {
+    fn store_sums<T: Real>(&self, context: &Context, (b, kv): (usize, usize), [keys, values]: [Panel<T>; 2]) {
         let i = &self.inputs;
-        let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
         // SAFETY: the sums have the sizes of keys and values, and each task writes its own heads.
         unsafe {
-            self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), panel(sums, i.d), i.d);
-            let values = panel(sums.add(i.tk * i.d), i.dv);
+            self.store(context, 1, (b, kv, i.kv_heads), (0, i.tk, i.tk), keys, i.d);
             self.store(context, 2, (b, kv, i.kv_heads), (0, i.tk, i.tk), values, i.dv);
         }
     }
 
     /// The gradients of one head of keys, and of the heads of queries that share it, from part `part` of `parts` of
-    /// their blocks. Those of keys and values are left in `sums`.
+    /// their blocks. Those of keys and values are left in `dk` and `dvs`.
     fn group<T: Real>(
         &self,
         context: &Context,
         (b, kv): (usize, usize),
         (part, parts): (usize, usize),
-        sums: *mut T,
+        [dk, dvs]: [Panel<T>; 2],
     ) {
         let i = &self.inputs;
         let (bq, bk) = i.blocks();
         let share = i.heads / i.kv_heads;
-        let (d, dv) = (i.d, i.dv);
-        let room = bq * (3 * d + 2 * dv + 2 * bk + 4) + bk * (d + dv + 4) + bq + 256;
-        with_scratch(room * size_of::<T>() + 2048, |scratch| {
-            let mut pieces = Pieces(scratch);
-            let (qs, ks, vs) = (pieces.take::<T>(bq * d), pieces.take(bk * d), pieces.take(bk * dv));
-            let (gs, os) = (pieces.take::<T>(bq * dv), pieces.take::<T>(bq * dv));
-            let panel = |ptr: *mut T, cols: usize| Panel { ptr, rs: cols as isize, cs: 1 };
-            let p = panel(pieces.take(bq * bk), bk);
-            let dp = panel(pieces.take(bq * bk), bk);
-            let dq = panel(pieces.take(bq * d), d);
-            let (dk, dvs) = (panel(sums, d), panel(sums.wrapping_add(i.tk * d), dv));
-            let spare = pieces.take::<T>(2 * bk + bq + 32);
-            let (shift, delta) = (pieces.take::<T>(bq), pieces.take::<T>(bq));
+        let (d, dv, line) = (i.d, i.dv, stride(bk));
+        let (wide, deep) = (whole(d), whole(dv));
+        let [qs, gs, os, ks, vs] = [bq * d, bq * dv, bq * dv, bk * d, bk * dv];
+        let [qp, gp] = [bq * wide, bq * deep];
+        // Packed keys and values, one after the other.
+        let kp = (bk * wide).max(whole(bk) * d.max(dv));
+        let square = bq * line;
+        let sizes = [qs, gs, os, ks, vs, qp, gp, kp, square, square, bq * wide, bq, bq, 3 * line];
+        with_pieces::<T, _>(sizes, |pieces| {
+            let [qs, gs, os, ks, vs, qp, gp, kp, p, dp, dq, shift, delta, spare] = pieces;
+            let (p, dp, dq) = (Panel::new(p, line), Panel::new(dp, line), Panel::new(dq, wide));
             let [want_q, want_k, want_v] = self.writes.map(|w| w.is_some());
-            let scale = T::from_f64(i.scale);
+            let (scale, loops) = (T::from_f64(i.scale), T::rows());
             // SAFETY: pieces have the sizes of the blocks; the views cover the operands; each task writes the
             // rows of its own blocks.
             unsafe {
-                (0..i.tk * d).for_each(|e| *dk.ptr.add(e) = T::ZERO);
-                (0..i.tk * dv).for_each(|e| *dvs.ptr.add(e) = T::ZERO);
+                for row in 0..i.tk {
+                    (0..d).for_each(|e| *dk.row(row).add(e) = T::ZERO);
+                    (0..dv).for_each(|e| *dvs.row(row).add(e) = T::ZERO);
+                }
                 let blocks = i.tq.div_ceil(bq);
                 for block in (part..share * blocks).step_by(parts) {
                     let (h, q0) = (kv * share + block / blocks, block % blocks * bq);
@@ -157,32 +155,43 @@ impl FlashGrad {
                     let g = self.grad.rows(context, (b, h), q0, rows, gs);
                     let o = self.out.rows(context, (b, h), q0, rows, os);
                     self.row_values(context, (b, h), q0, rows, shift);
-                    for r in 0..rows {
-                        *delta.add(r) = dot(dv, g.row(r), o.row(r));
+                    (0..rows).for_each(|r| *delta.add(r) = (loops.dot)(g.row(r), o.row(r), dv));
+                    let (qp, gp) = (q.pack(rows, d, qp), g.pack(rows, dv, gp));
+                    let dq = self.place(context, 0, (b, h, i.heads), (q0, i.tq), d).unwrap_or(dq);
+                    if i.tk == 0 {
+                        // No product writes it.
+                        (0..rows).for_each(|r| (0..d).for_each(|e| *dq.row(r).add(e) = T::ZERO));
                     }
-                    (0..rows * d).for_each(|e| *dq.ptr.add(e) = T::ZERO);
-                    let visible = i.visible(q0 + rows);
-                    for k0 in (0..visible).step_by(bk) {
-                        let cols = bk.min(visible - k0);
+                    for k0 in (0..i.visible(q0 + rows)).step_by(bk) {
+                        let (skip, at) = i.square::<T>((q0, rows), k0, bk);
+                        let (rows, cols) = (at.rows, at.cols);
+                        let (q, g, qp, gp) = (q.from(skip), g.from(skip), qp.from(skip), gp.from(skip));
                         let k = i.k.rows(context, (b, kv), k0, cols, ks);
-                        let v = i.v.rows(context, (b, kv), k0, cols, vs);
-                        i.scores(context, (b, h), (q0, rows), (k0, cols), q, k, p, spare);
-                        exp_shifted(rows, cols, p, shift, spare);
+                        i.scores(context, (b, h), at, [q, p], k.t().pack(d, cols, kp), spare);
+                        for r in 0..rows {
+                            let width = i.hide(at, r, p.row(r), T::LOWEST);
+                            (loops.exp_sum)(p.row(r), width, *shift.add(skip + r));
+                        }
+                        let turned = i.part(at, Part::LeftTurned);
                         if want_v {
-                            product((cols, dv, rows), dvs.from(k0), p.t(), g, true, T::ONE);
+                            product((cols, dv, rows), dvs.from(k0), p.t(), gp, true, T::ONE, turned);
                         }
                         if !(want_q || want_k) {
                             continue;
                         }
                         // The gradient of the scores: p (g v^T - delta).
-                        product((rows, cols, dv), dp, g, v.t(), false, T::ONE);
-                        combine::<T>(Binary::Sub, rows, cols, dp.slot(), dp.slot(), per_row(delta));
-                        combine::<T>(Binary::Mul, rows, cols, dp.slot(), dp.slot(), p.slot());
+                        let v = i.v.rows(context, (b, kv), k0, cols, vs).t().pack(dv, cols, kp);
+                        product((rows, cols, dv), dp, g, v, false, T::ONE, i.part(at, Part::Result));
+                        for r in 0..rows {
+                            let width = i.hide(at, r, dp.row(r), T::ZERO);
+                            (loops.weigh)(p.row(r), dp.row(r), width, *delta.add(skip + r));
+                        }
                         if want_q {
-                            product((rows, d, cols), dq, dp, k, true, scale);
+                            let (dq, k, part) = (dq.from(skip), k.pack(cols, d, kp), i.part(at, Part::Left));
+                            product((rows, d, cols), dq, dp, k, k0 > 0, scale, part);
                         }
                         if want_k {
-                            product((cols, d, rows), dk.from(k0), dp.t(), q, true, scale);
+                            product((cols, d, rows), dk.from(k0), dp.t(), qp, true, scale, turned);
                         }
                     }
                     self.store(context, 0, (b, h, i.heads), (q0, rows, i.tq), dq, d);
@@ -212,7 +221,22 @@ impl FlashGrad {
         }
     }
 
-    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted.
+    /// Where rows of a gradient `[batch, time, head, width]` lie, if products can be written there at once.
+    fn place<T: Real>(
+        &self,
+        context: &Context,
+        which: usize,
+        (b, h, heads): (usize, usize, usize),
+        (from, time): (usize, usize),
+        width: usize,
+    ) -> Option<Panel<T>> {
+        let (write, dtype) = self.writes[which]?;
+        let at = ((b * time + from) * heads + h) * width;
+        let panel = || Panel::new(context.writes[write].cast::<T>().wrapping_add(at), heads * width);
+        (dtype == T::DTYPE && width == whole(width)).then(panel)
+    }
+
+    /// Writes rows of a gradient `[batch, time, head, width]`, if it is wanted and not there yet.
     unsafe fn store<T: Real>(
         &self,
         context: &Context,
@@ -224,8 +248,11 @@ impl FlashGrad {
     ) {
         let Some((write, dtype)) = self.writes[which] else { return };
         let at = ((b * time + from) * heads + h) * width;
-        let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
-        // SAFETY: the caller's.
-        unsafe { part.write(loops(), dtype, panel.slot(), context.writes[write].add(at * dtype.size())) }
+        let to = context.writes[write].wrapping_add(at * dtype.size());
+        if panel.ptr.cast() != to {
+            let part = Strided { rows, cols: width, rs: (heads * width) as isize, cs: 1 };
+            // SAFETY: the caller's.
+            unsafe { part.write(loops(), dtype, panel.slot(), to) }
+        }
     }
 }

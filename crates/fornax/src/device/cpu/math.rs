@@ -69,6 +69,21 @@ pub(super) unsafe fn exp<S: Simd>(x: S) -> S {
     }
 }
 
+/// e^x for x up to 88, and zero where that is below all normal numbers: the weights of a softmax at less cost.
+#[inline(always)]
+pub(super) unsafe fn exp_weight<S: Simd>(x: S) -> S {
+    unsafe {
+        let x = S::splat(-88.0).max(x);
+        // So large a number has no room for a fraction: adding it rounds to an integer, which is then in the lowest
+        // bits, with the bias of an exponent.
+        let whole = S::splat(12_582_912.0 + 127.0);
+        let biased = x.fma(S::splat(LOG2_E), whole);
+        let n = biased.sub(whole);
+        let r = n.fma(S::splat(-LN2_LOW), n.fma(S::splat(-LN2_HIGH), x));
+        exp_small(r).mul(S::from_bits(S::shl::<23>(biased.bits())))
+    }
+}
+
 /// 2^x.
 #[inline(always)]
 pub(super) unsafe fn exp2<S: Simd>(x: S) -> S {
@@ -387,6 +402,13 @@ mod tests {
                 assert!(y == t || (y.is_nan() && t.is_nan()) || near, "{name}({edge}): {y} {t}");
             }
         }
+        let weight = |x: f32| run(|x| unsafe { exp_weight(x) }, x);
+        let (error, at) = worst(-80.0, 80.0, weight, f64::exp);
+        assert!(error <= 3.0, "exp_weight: {error} ulp at {at}");
+        for low in [-87.7, -88.0, -100.0, -f32::MAX, f32::NEG_INFINITY] {
+            assert_eq!(weight(low).to_bits(), 0, "exp_weight({low})");
+        }
+        assert!(weight(f32::NAN).is_nan() && weight(-0.0) == 1.0);
         type Turn<S> = (fn(S) -> S, fn(f64) -> f64);
         let turns: [Turn<S>; 2] = [(|x| unsafe { sin(x) }, f64::sin), (|x| unsafe { cos(x) }, f64::cos)];
         for i in 0..100_000 {

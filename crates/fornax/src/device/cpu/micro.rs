@@ -35,12 +35,46 @@ pub(super) struct Tiles<T> {
     pub scale: T,
 }
 
+/// Which part there is of a product with a triangle: row i of the scores of attention has columns up to i plus this
+/// offset.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    All,
+    /// The result is the triangle; beyond it, tiles are left out.
+    Result(isize),
+    /// The left operand is, and beyond it is zero as far as a tile reaches.
+    Left(isize),
+    /// The left operand is the transposed triangle.
+    LeftTurned(isize),
+}
+
+/// A product whose left operand is read where it lies: `c = scale * a b`, or added to `c`.
+pub(super) struct Strips<T> {
+    pub rows: usize,
+    /// The result has room for whole panels of columns.
+    pub cols: usize,
+    pub k: usize,
+    pub a: *const T,
+    /// From row to row of the left operand, and along the inner axis; one of them is 1.
+    pub rs: isize,
+    pub ks: isize,
+    /// Packed panels of at least `k` lines, and how many.
+    pub b: *const T,
+    pub lines: usize,
+    pub c: *mut T,
+    pub crs: isize,
+    pub add: bool,
+    pub scale: T,
+    pub part: Part,
+}
+
 /// The kernels of one kind of machine.
 pub(super) struct Kernels<T> {
     /// Width of the left operand's panels, and of the right one's.
     pub mr: usize,
     pub nr: usize,
     pub tiles: unsafe fn(&Tiles<T>),
+    pub strips: unsafe fn(&Strips<T>),
     pub pack_left: unsafe fn(&Pack<T>),
     pub pack_right: unsafe fn(&Pack<T>),
 }
@@ -171,7 +205,7 @@ unsafe fn pack_turned<L: Lanes>(
 /// Computes a block, tile by tile.
 #[inline(always)]
 pub(super) unsafe fn tiles<L: Lanes>(t: &Tiles<L::Item>) {
-    let nr = ACROSS * L::W;
+    let (nr, packed) = (ACROSS * L::W, (1, L::ROWS as isize));
     for col in (0..t.cols).step_by(nr) {
         let cols = nr.min(t.cols - col);
         // SAFETY: the caller's.
@@ -182,13 +216,45 @@ pub(super) unsafe fn tiles<L: Lanes>(t: &Tiles<L::Item>) {
                 let c = t.c.offset(row as isize * t.rs + col as isize * t.cs);
                 let rows = L::ROWS.min(t.rows - row);
                 if cols == nr && t.cs == 1 {
-                    any_rows::<L>(rows, t.k, a, b, c, t.rs, t.add, t.scale);
+                    any_rows::<L>(rows, t.k, a, packed, b, c, t.rs, t.add, t.scale);
                 } else {
                     // 12 rows of 32 floats at most.
                     let mut room = [L::splat(t.scale); 12 * ACROSS];
                     let room: *mut L::Item = room.as_mut_ptr().cast();
-                    any_rows::<L>(rows, t.k, a, b, room, nr as isize, false, t.scale);
+                    any_rows::<L>(rows, t.k, a, packed, b, room, nr as isize, false, t.scale);
                     spread::<L>(room, rows, cols, c, t);
+                }
+            }
+        }
+    }
+}
+
+/// Computes a product tile by tile, with the left operand where it lies. The triangle's tiles depend on where its
+/// rows are, its sums do not: what they leave out is zero.
+#[inline(always)]
+pub(super) unsafe fn strips<L: Lanes>(s: &Strips<L::Item>) {
+    let nr = ACROSS * L::W;
+    let below = |offset: isize, n: usize| n.saturating_add_signed(-offset);
+    for col in (0..s.cols).step_by(nr) {
+        let first =
+            if let Part::Result(offset) = s.part { below(offset, col) / L::ROWS * L::ROWS } else { 0 };
+        for row in (first..s.rows).step_by(L::ROWS) {
+            let rows = L::ROWS.min(s.rows - row);
+            let (from, to) = match s.part {
+                Part::All | Part::Result(_) => (0, s.k),
+                Part::Left(offset) => (0, s.k.min((row + rows).saturating_add_signed(offset))),
+                Part::LeftTurned(offset) => (s.k.min(below(offset, row)), s.k),
+            };
+            // SAFETY: the caller's.
+            unsafe {
+                let a = s.a.offset(row as isize * s.rs + from as isize * s.ks);
+                let b = s.b.add(col * s.lines + from * nr);
+                let c = s.c.offset(row as isize * s.crs).add(col);
+                // Two loops, so that the stride of one is a constant in each.
+                if s.ks == 1 {
+                    any_rows::<L>(rows, to - from, a, (s.rs, 1), b, c, s.crs, s.add, s.scale);
+                } else {
+                    any_rows::<L>(rows, to - from, a, (1, s.ks), b, c, s.crs, s.add, s.scale);
                 }
             }
         }
@@ -232,6 +298,7 @@ unsafe fn any_rows<L: Lanes>(
     rows: usize,
     k: usize,
     a: *const L::Item,
+    strides: (isize, isize),
     b: *const L::Item,
     c: *mut L::Item,
     rs: isize,
@@ -239,14 +306,16 @@ unsafe fn any_rows<L: Lanes>(
     scale: L::Item,
 ) {
     // SAFETY: the caller's.
-    unsafe { by_rows!(rows, 1 2 3 4 5 6 7 8 9 10 11 12, tile(k, a, b, c, rs, add, scale)) }
+    unsafe { by_rows!(rows, 1 2 3 4 5 6 7 8 9 10 11 12, tile(k, a, strides, b, c, rs, add, scale)) }
 }
 
 /// `R` rows of a tile: all sums stay in registers while `k` lines of both panels go by.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 unsafe fn tile<L: Lanes, const R: usize>(
     k: usize,
     mut a: *const L::Item,
+    (ars, aks): (isize, isize),
     mut b: *const L::Item,
     c: *mut L::Item,
     rs: isize,
@@ -265,14 +334,14 @@ unsafe fn tile<L: Lanes, const R: usize>(
         }
         for _ in 0..k / UNROLL {
             for u in 0..UNROLL {
-                line::<L, R>(a.add(u * L::ROWS), b.add(u * ACROSS * L::W), &mut sums);
+                line::<L, R>(a.offset(u as isize * aks), ars, b.add(u * ACROSS * L::W), &mut sums);
             }
-            a = a.add(UNROLL * L::ROWS);
+            a = a.offset(UNROLL as isize * aks);
             b = b.add(UNROLL * ACROSS * L::W);
         }
         for _ in 0..k % UNROLL {
-            line::<L, R>(a, b, &mut sums);
-            a = a.add(L::ROWS);
+            line::<L, R>(a, ars, b, &mut sums);
+            a = a.offset(aks);
             b = b.add(ACROSS * L::W);
         }
         let scale = L::splat(scale);
@@ -288,12 +357,17 @@ unsafe fn tile<L: Lanes, const R: usize>(
 
 /// One line of both panels: an outer product added to the sums.
 #[inline(always)]
-unsafe fn line<L: Lanes, const R: usize>(a: *const L::Item, b: *const L::Item, sums: &mut [[L; ACROSS]; R]) {
+unsafe fn line<L: Lanes, const R: usize>(
+    a: *const L::Item,
+    rs: isize,
+    b: *const L::Item,
+    sums: &mut [[L; ACROSS]; R],
+) {
     // SAFETY: the caller's.
     unsafe {
         let right = [L::load(b), L::load(b.add(L::W))];
         for i in 0..R {
-            let left = L::splat(*a.add(i));
+            let left = L::splat(*a.offset(i as isize * rs));
             for j in 0..ACROSS {
                 sums[i][j] = left.fma(right[j], sums[i][j]);
             }
@@ -329,6 +403,10 @@ macro_rules! machine {
                 unsafe { super::super::tiles::<$lanes>(t) }
             }
             $(#[target_feature(enable = $features)])?
+            pub(super) unsafe fn strips(s: &Strips<$item>) {
+                unsafe { super::super::strips::<$lanes>(s) }
+            }
+            $(#[target_feature(enable = $features)])?
             pub(super) unsafe fn pack_left(p: &Pack<$item>) {
                 unsafe { super::super::pack::<$lanes, false>(p) }
             }
@@ -341,6 +419,7 @@ macro_rules! machine {
             mr: <$lanes as Lanes>::ROWS,
             nr: ACROSS * <$lanes as Lanes>::W,
             tiles: $module::tiles,
+            strips: $module::strips,
             pack_left: $module::pack_left,
             pack_right: $module::pack_right,
         };

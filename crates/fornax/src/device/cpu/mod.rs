@@ -7,7 +7,8 @@
 //! of `math`.
 //!
 //! The way of a product: `matmul` says where it goes and what follows, `gemm` cuts and packs it, `micro` multiplies
-//! in registers, over the vectors of `lanes`.
+//! in registers, over the vectors of `lanes`. Attention hands its blocks to `micro` too: `panel` holds its matrices,
+//! `softmax` the loops between its products.
 
 // Lanes, rows and axes of several arrays are walked together, by index.
 #![allow(clippy::needless_range_loop)]
@@ -34,6 +35,7 @@ mod native;
 mod native;
 mod numeric;
 mod ops;
+mod panel;
 mod reduce;
 #[cfg(test)]
 mod reference;
@@ -41,6 +43,7 @@ mod rows;
 mod simd;
 #[cfg(target_arch = "x86_64")]
 mod simd_x86;
+mod softmax;
 mod space;
 mod strided;
 #[cfg(test)]

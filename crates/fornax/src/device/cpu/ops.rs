@@ -513,8 +513,6 @@ pub(super) struct Loops {
     pub round_to: unsafe fn(DType, &Tile),
     /// Reduces the columns (true) or the rows of `a` into `dst`.
     pub reduce: unsafe fn(Reduce, bool, &Tile),
-    /// The middle of a softmax; see [`reduce::exp_sum`].
-    pub exp_sum: unsafe fn(&Tile),
     pub integer: unsafe fn(DType, Binary, &Tile) -> bool,
     pub few_rows: unsafe fn(&Packed),
 }
@@ -556,10 +554,6 @@ macro_rules! machine {
                 unsafe { reduce::reduce_f32::<$vector>(op, columns, t) }
             }
             $(#[target_feature(enable = $features)])?
-            unsafe fn exp_sum(t: &Tile) {
-                unsafe { reduce::exp_sum::<$vector>(t) }
-            }
-            $(#[target_feature(enable = $features)])?
             unsafe fn integer(dtype: DType, op: Binary, t: &Tile) -> bool {
                 unsafe { super::super::numeric::common_integer(dtype, op, t) }
             }
@@ -568,7 +562,7 @@ macro_rules! machine {
                 unsafe { few_rows_with::<$vector>(p) }
             }
             pub(super) static LOOPS: Loops =
-                Loops { unary, binary, choose, stream, chain, convert, round_to, reduce, exp_sum, integer, few_rows };
+                Loops { unary, binary, choose, stream, chain, convert, round_to, reduce, integer, few_rows };
         }
     };
 }

@@ -78,37 +78,6 @@ pub(super) unsafe fn fold_lanes<S: Simd>(x: S, join: &impl Fn(f32, f32) -> f32) 
     lanes[0]
 }
 
-/// `dst = exp(a - b)` with one `b` a row, and the sum of each row in the vector `c`: the middle of a softmax.
-#[inline(always)]
-pub(super) unsafe fn exp_sum<S: Simd>(t: &Tile) {
-    unsafe {
-        for row in 0..t.rows {
-            let (dst, a): (*mut f32, *const f32) = (t.dst.row(row), t.a.row(row));
-            let shift = S::splat(*t.b.row::<f32>(row));
-            let mut sums = [S::splat(0.0); 2];
-            let mut i = 0;
-            while i + 2 * S::W <= t.cols {
-                let x = super::math::exp(S::load(a.add(i)).sub(shift));
-                let y = super::math::exp(S::load(a.add(i + S::W)).sub(shift));
-                x.store(dst.add(i));
-                y.store(dst.add(i + S::W));
-                sums = [sums[0].add(x), sums[1].add(y)];
-                i += 2 * S::W;
-            }
-            let mut sum = fold_lanes::<S>(sums[0].add(sums[1]), &|a, b| a + b);
-            while i < t.cols {
-                let n = S::W.min(t.cols - i);
-                let x = super::math::exp(S::load_part(a.add(i), n).sub(shift));
-                x.store_part(dst.add(i), n);
-                let lanes = x.lanes();
-                (0..n).for_each(|k| sum += lanes[k]);
-                i += n;
-            }
-            *t.c.ptr.cast::<f32>().add(row) = sum;
-        }
-    }
-}
-
 /// The first position of each row that holds the row's extreme value, which `dst` has.
 #[inline(always)]
 unsafe fn find_rows<S: Simd>(t: &Tile) {

@@ -3,7 +3,8 @@
 
 use super::gemm::{Block, Cut, Gemm, Operand};
 use super::lanes::Lanes;
-use super::micro::{self, ACROSS, Float, Kernels};
+use super::micro::{self, ACROSS, Float, Kernels, Pack, Part, Strips};
+use super::panel::Real;
 use super::reference::{get, put};
 use super::simd::{Level, level};
 use super::tests::{Dice, numbers};
@@ -53,6 +54,7 @@ static WIDE: Kernels<f32> = Kernels {
     mr: 12,
     nr: ACROSS * 16,
     tiles: micro::tiles::<Wide>,
+    strips: micro::strips::<Wide>,
     pack_left: micro::pack::<Wide, false>,
     pack_right: micro::pack::<Wide, true>,
 };
@@ -243,5 +245,64 @@ fn conversions_on_the_way() {
     ] {
         check::<f32>((40, 70, 50), &HOWS, (memory, dtype), false);
         check::<f32>((40, 70, 50), &HOWS[..4], (memory, dtype), true);
+    }
+}
+
+/// Products whose left operand lies as it is, and those with a triangle, whose hidden part is zero as far as tiles
+/// reach and NaN beyond.
+fn check_strips<T: Tested + Real>((m, n, k): (usize, usize, usize), offset: isize) {
+    let value = |x: f64| T::from_f64(x);
+    for (level, kernels) in T::all() {
+        let (mr, nr) = (kernels.mr as isize, kernels.nr);
+        let (wide, b): (usize, Vec<T>) =
+            (n.next_multiple_of(nr), (0..k * n).map(|e| value((e * 7 % 11) as f64 - 5.0)).collect());
+        let mut packed = vec![T::ZERO; wide * k];
+        let (from, to) = (b.as_ptr(), packed.as_mut_ptr());
+        unsafe { (kernels.pack_right)(&Pack { from, rs: 1, ks: n as isize, rows: n, k, to }) };
+        let parts = [Part::All, Part::Result(offset), Part::Left(offset), Part::LeftTurned(offset)];
+        for (part, turned) in parts.into_iter().flat_map(|part| [(part, false), (part, true)]) {
+            // How far element (i, p) of the left operand is beyond the diagonal.
+            let beyond = |i: usize, p: usize| match part {
+                Part::Left(offset) => p as isize - i as isize - offset,
+                Part::LeftTurned(offset) => i as isize - p as isize - offset,
+                _ => 0,
+            };
+            let left = |i: usize, p: usize| match beyond(i, p) {
+                ..=0 => (i * 5 + p * 3) as f64 % 7.0 - 3.0,
+                x if x < mr => 0.0,
+                _ => f64::NAN,
+            };
+            let at = |e: usize| if turned { left(e % m, e / m) } else { left(e / k, e % k) };
+            let a: Vec<T> = (0..m * k).map(|e| value(at(e))).collect();
+            let (rs, ks) = if turned { (1, m as isize) } else { (k as isize, 1) };
+            for add in [false, true] {
+                let mut c = vec![T::ONE; m * wide];
+                let (a, b, lines, scale) = (a.as_ptr(), packed.as_ptr(), k, value(0.5));
+                let (crs, out) = (wide as isize, c.as_mut_ptr());
+                let s = Strips { rows: m, cols: n, k, a, rs, ks, b, lines, c: out, crs, add, scale, part };
+                unsafe { (kernels.strips)(&s) };
+                for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    if matches!(part, Part::Result(offset) if j as isize > i as isize + offset) {
+                        continue;
+                    }
+                    let seen = (0..k).filter(|&p| beyond(i, p) <= 0);
+                    let sum: f64 =
+                        seen.map(|p| left(i, p) * ((p * n + j) * 7 % 11) as f64 - 5.0 * left(i, p)).sum();
+                    let want = sum * 0.5 + if add { 1.0 } else { 0.0 };
+                    let have: f64 = c[i * wide + j].into();
+                    assert_eq!(have, want, "{level} {m} {n} {k} {part:?} turned {turned} add {add}: {i} {j}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn left_operands_where_they_lie() {
+    for sizes in [(1, 1, 1), (6, 16, 4), (7, 17, 5), (13, 33, 40), (25, 20, 25), (40, 70, 33)] {
+        for offset in [0, 5, 50] {
+            check_strips::<f32>(sizes, offset);
+            check_strips::<f64>(sizes, offset);
+        }
     }
 }

@@ -186,6 +186,23 @@ fn attention_and_its_gradients() {
     }
 }
 
+/// Just below, at and above the blocks, with widths that fill panels and such that do not; with fewer keys than
+/// queries and more.
+#[test]
+fn attention_around_its_blocks() {
+    // Enough heads for blocks of full height, each pair with its keys.
+    let many = |tq, tk, d, dv| [2, 8, 4, tq, tk, d, dv];
+    for (tq, tk) in [(127, 127), (128, 128), (129, 129), (133, 128), (140, 100), (125, 257), (261, 261)] {
+        for (causal, mask) in [(true, 0), (false, 0), (true, 3)] {
+            run(Case { sizes: many(tq, tk, 4, 12), causal, mask, dtype: DType::F32 }, false);
+        }
+        run(Case { sizes: [1, 2, 1, tq, tk, 8, 32], causal: true, mask: 2, dtype: DType::F64 }, true);
+        run(Case { sizes: [1, 1, 1, tq, tk, 32, 8], causal: true, mask: 0, dtype: DType::F16 }, true);
+    }
+    run(Case { sizes: many(130, 130, 32, 32), causal: true, mask: 0, dtype: DType::F32 }, false);
+    run(Case { sizes: many(100, 140, 32, 64), causal: false, mask: 0, dtype: DType::F32 }, false);
+}
+
 /// Few heads: the queries of one are cut into parts.
 #[test]
 fn gradients_of_long_attention() {
