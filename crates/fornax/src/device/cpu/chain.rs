@@ -137,18 +137,18 @@ pub(super) struct Part {
 }
 
 /// Where the operands of a row lie, and what has been folded of it.
-pub(super) struct Line<S> {
+struct Line<S> {
     at: [*mut u8; OUTSIDE + REMEMBERED],
     /// All ones where the operand goes along with the columns.
     along: [usize; OUTSIDE + REMEMBERED],
     folded: [S; FOLDS],
-    pub first: bool,
+    first: bool,
 }
 
 impl<S: Simd> Line<S> {
     /// The operand at a column.
     #[inline(always)]
-    pub fn f32(&self, operand: u8, col: usize) -> *mut f32 {
+    fn f32(&self, operand: u8, col: usize) -> *mut f32 {
         // Masked, so that nothing need be checked.
         let i = operand as usize & (OUTSIDE + REMEMBERED - 1);
         self.at[i].cast::<f32>().wrapping_add(col & self.along[i])
@@ -231,16 +231,16 @@ unsafe fn block<S: Simd, const N: usize, const PART: bool>(
 }
 
 /// A place in a row.
-pub(super) struct At<'a> {
-    pub w: &'a Work<'a>,
-    pub col: usize,
-    pub n: usize,
+struct At<'a> {
+    w: &'a Work<'a>,
+    col: usize,
+    n: usize,
 }
 
 impl At<'_> {
     /// Takes whole vectors into a fold.
     #[inline(always)]
-    pub unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Line<S>, link: Link, x: &[S; N]) {
+    unsafe fn fold<S: Simd, const N: usize>(&self, row: &mut Line<S>, link: Link, x: &[S; N]) {
         let into = &mut row.folded[link.y as usize & (FOLDS - 1)];
         unsafe {
             *into = match self.w.chain.folds[link.y as usize].0 {
@@ -331,16 +331,16 @@ impl At<'_> {
 }
 
 /// An operand of a block; `n` elements of its last vector exist.
-pub(super) struct Y<const N: usize> {
-    pub at: *mut f32,
-    pub one: bool,
-    pub n: usize,
+struct Y<const N: usize> {
+    at: *mut f32,
+    one: bool,
+    n: usize,
 }
 
 impl<const N: usize> Y<N> {
     /// `x = f(x, y)`.
     #[inline(always)]
-    pub unsafe fn join<S: Simd, F: Op2>(&self, x: &mut [S; N]) {
+    unsafe fn join<S: Simd, F: Op2>(&self, x: &mut [S; N]) {
         unsafe {
             if self.one {
                 let y = S::splat(*self.at);
@@ -359,7 +359,7 @@ impl<const N: usize> Y<N> {
 
     /// `y = x`, past the caches where y is aligned; whole vectors.
     #[inline(always)]
-    pub unsafe fn stream<S: Simd>(&self, x: &[S; N]) {
+    unsafe fn stream<S: Simd>(&self, x: &[S; N]) {
         unsafe {
             if !self.at.addr().is_multiple_of(4 * S::W) {
                 return self.store(x);
@@ -372,7 +372,7 @@ impl<const N: usize> Y<N> {
 
     /// `y += x`, or `y = x` in the first row.
     #[inline(always)]
-    pub unsafe fn sum_rows<S: Simd>(&self, first: bool, x: &[S; N]) {
+    unsafe fn sum_rows<S: Simd>(&self, first: bool, x: &[S; N]) {
         let mut sum = *x;
         unsafe {
             if !first {
@@ -384,7 +384,7 @@ impl<const N: usize> Y<N> {
 
     /// `y = x`.
     #[inline(always)]
-    pub unsafe fn store<S: Simd>(&self, x: &[S; N]) {
+    unsafe fn store<S: Simd>(&self, x: &[S; N]) {
         unsafe {
             if N == 1 && self.n < S::W {
                 x[0].store_part(self.at, self.n);
@@ -408,7 +408,7 @@ impl<F: Op2> Op2 for Swapped<F> {
 }
 
 /// Its second operand.
-pub(super) struct Second;
+struct Second;
 
 impl Op2 for Second {
     #[inline(always)]
