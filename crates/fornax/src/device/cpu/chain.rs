@@ -116,6 +116,11 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// All of it, link by link.
+    pub fn whole(&self) -> Part {
+        Part { rows: 0..self.rows, done: None }
+    }
+
     /// Bytes between the rows of an operand.
     pub fn step(&self, i: usize) -> isize {
         self.slots[i].rs * if self.chain.masks & (1 << i) != 0 { 1 } else { 4 }

@@ -1,6 +1,6 @@
 //! Runs block programs: walks the tiles of a segment and carries out the steps on each.
 
-use super::chain::{Chain, FOLDS, Part, Work};
+use super::chain::{Chain, FOLDS, Work};
 use super::numeric::{self, register, with_register};
 use super::ops::{Loops, Slot, Tile, loops};
 use super::reduce::{self, Running};
@@ -343,7 +343,7 @@ impl<'a> Worker<'a> {
         unsafe {
             match &chain.native {
                 Some(native) => native.run(&work),
-                None => (loops.chain)(&work, &Part { rows: 0..rows, done: None }),
+                None => (loops.chain)(&work, &work.whole()),
             }
         }
     }

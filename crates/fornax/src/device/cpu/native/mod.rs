@@ -202,7 +202,7 @@ mod tests {
         unsafe {
             match &chain.native {
                 Some(native) => native.run(&work),
-                None => (loops().chain)(&work, &Part { rows: 0..ROWS, done: None }),
+                None => (loops().chain)(&work, &work.whole()),
             }
         }
         memory.iter().flatten().chain(&sums).map(|x| x.to_bits()).collect()
