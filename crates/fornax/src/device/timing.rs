@@ -39,10 +39,11 @@ pub enum TimingMode {
 }
 
 /// Some of the launches since timing was set: these come in blocks of `block` neighbours, and of every `of` blocks in a
-/// row one is timed, the one with the number `part`. All parts together are all launches.
+/// row one is timed, the one with the number `part`. All parts together are all launches. With a `block` of none only
+/// the end of one launch of every `of` is read, which takes half as many timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Launches of a block; at least one.
+    /// Launches of a block.
     pub block: usize,
     /// How many parts there are; at least one.
     pub of: usize,
@@ -55,6 +56,11 @@ impl Sample {
     pub(crate) fn holds(&self, launch: usize) -> bool {
         launch / self.block.max(1) % self.of.max(1) == self.part
     }
+
+    /// Whether only ends are read.
+    pub(crate) fn only_ends(&self) -> bool {
+        self.block == 0
+    }
 }
 
 impl TimingMode {
@@ -65,7 +71,9 @@ impl TimingMode {
             TimingMode::Sample(sample) => sample.holds(first + i),
             TimingMode::Launches => true,
         };
-        let read = |&mark: &usize| mark == 0 || mark == launches || alone(mark - 1) || alone(mark);
+        let only_ends = matches!(self, TimingMode::Sample(sample) if sample.only_ends());
+        let begins = |i: usize| alone(i) && !only_ends;
+        let read = |&mark: &usize| mark == 0 || mark == launches || alone(mark - 1) || begins(mark);
         (0..=launches).filter(read).collect()
     }
 

@@ -1,10 +1,12 @@
 //! Timing launches without slowing down what is timed. A timestamp between two launches costs a GPU some microseconds, as
 //! much as a small launch itself. So only some launches of a call are timed, others in the next call, and so on until
-//! all were; in between are calls in which only plans are timed, which tell what the rest changed.
+//! all were; in between are calls in which only plans are timed, which tell what the rest changed. Where even the two
+//! timestamps of one launch would cost too much, a call has one, at the end of a launch: what share of the plan's time had
+//! passed then. A launch took what lies between its share and that of the launch before.
 
 use super::observe::{Observed, middle, observe};
 use super::{Spread, TimingCost};
-use crate::device::{Device, Sample, TimingMode};
+use crate::device::{Clock, Device, Sample, TimingMode};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::peaks;
@@ -14,7 +16,7 @@ use crate::tensor::Tensor;
 /// they will cost is an estimate.
 const SHARE: f64 = 0.015;
 /// The most calls in which launches are timed. Where that is too few, more launches are timed in each.
-const CALLS: usize = 256;
+const CALLS: usize = 512;
 /// The most neighbours that are timed together. They share timestamps, so a longer block needs fewer.
 const BLOCK: usize = 8;
 /// How often a call is made again that launched something else than the others.
@@ -53,7 +55,9 @@ fn calls_at(
         (0..3).map(|_| observe(device, TimingMode::Plans, &mut *f)).collect::<Result<Vec<_>>>()?;
     let typical = plain.swap_remove(middle(&plain, Observed::device_seconds));
     let launches = typical.launches();
-    let (block, of) = divide(launches, SHARE * typical.device_seconds() / timestamp);
+    // A clock that is no timestamp disturbs too much for shares of a plan's time to mean anything.
+    let ends = device.clock() == Clock::Timestamps;
+    let (block, of) = divide(launches, SHARE * typical.device_seconds() / timestamp, ends);
     let mut again = |mode: TimingMode| -> Result<Option<Observed>> {
         for _ in 0..TRIES {
             let seen = observe(device, mode, &mut *f)?;
@@ -63,7 +67,7 @@ fn calls_at(
         }
         Ok(None)
     };
-    let mut times = vec![vec![]; launches];
+    let (mut times, mut ends) = (vec![vec![]; launches], vec![vec![]; launches]);
     let (mut plain, mut changes, mut timestamps) = (vec![], vec![], 0);
     for _round in 0..(CALLS / of).clamp(1, runs) {
         for part in 0..of {
@@ -74,9 +78,16 @@ fn calls_at(
                 changes.push(timed.device_seconds() / whole.device_seconds() - 1.0);
             }
             timestamps = timestamps.max(timed.inner_marks());
-            add(&mut times, &timed, sample, timestamp);
+            if sample.only_ends() {
+                add_ends(&mut ends, &timed, sample, timestamp);
+            } else {
+                add(&mut times, &timed, sample, timestamp);
+            }
             plain.push(whole);
         }
+    }
+    if block == 0 {
+        times = between(&ends, &plain);
     }
     let busy = Spread::of(&plain.iter().map(Observed::device_seconds).collect::<Vec<_>>()).median;
     Ok(Some(Sampled {
@@ -104,13 +115,16 @@ pub(super) fn one_call(device: &Device, f: impl FnOnce() -> Result<()>) -> Resul
     })
 }
 
-/// How many neighbours are timed together, and in how many parts a call's launches are timed, if each call may have so
-/// many timestamps between launches.
-fn divide(launches: usize, allowed: f64) -> (usize, usize) {
+/// How many neighbours are timed together, none if only ends are read, and in how many parts a call's launches are timed,
+/// if each call may have so many timestamps between launches, and `ends` says that ends alone will do.
+fn divide(launches: usize, allowed: f64, ends: bool) -> (usize, usize) {
     if allowed.is_nan() || allowed >= launches as f64 {
         return (1, 1);
     }
     let allowed = allowed as usize;
+    if allowed < 2 && ends {
+        return (0, launches.clamp(1, CALLS));
+    }
     // A block has a timestamp more than launches.
     let block = allowed.saturating_sub(1).clamp(1, BLOCK);
     let blocks = launches.div_ceil(block);
@@ -135,6 +149,44 @@ fn add(times: &mut [Vec<(f64, f64)>], seen: &Observed, sample: Sample, timestamp
         }
         first += all;
     }
+}
+
+/// Adds, for each launch whose end was read, what share of its plan's time had passed then.
+fn add_ends(ends: &mut [Vec<f64>], seen: &Observed, sample: Sample, timestamp: f64) {
+    let mut first = 0;
+    for ran in &seen.ran {
+        let all = ran.plan.steps.len();
+        if let Some((begin, end)) = ran.times.whole() {
+            let net = end - begin - timestamp * ran.times.inner() as f64;
+            let marks = ran.times.marks.iter().zip(&ran.times.seconds).enumerate().skip(1);
+            for (n, (&mark, &at)) in marks.filter(|(_, (mark, _))| sample.holds(first + **mark - 1)) {
+                // As in `add`: half of what a timestamp costs falls before it.
+                let passed = at - begin - timestamp * (n as f64 - 0.5);
+                let share = if mark == all || net <= 0.0 { mark as f64 / all as f64 } else { passed / net };
+                ends[first + mark - 1].push(share.clamp(0.0, 1.0));
+            }
+        }
+        first += all;
+    }
+}
+
+/// The times of launches from the shares of their plans' time at which they ended, and what the plans take.
+fn between(ends: &[Vec<f64>], plain: &[Observed]) -> Vec<Vec<(f64, f64)>> {
+    let mut times = vec![vec![]; ends.len()];
+    let mut first = 0;
+    for (p, ran) in plain.first().map_or(&[][..], |call| &call.ran).iter().enumerate() {
+        let took = |call: &Observed| call.ran.get(p)?.times.whole().map(|(begin, end)| end - begin);
+        let took = Spread::of(&plain.iter().filter_map(took).collect::<Vec<_>>()).median;
+        for launch in first..first + ran.plan.steps.len() {
+            for (round, end) in ends[launch].iter().enumerate() {
+                let begin = if launch == first { None } else { ends[launch - 1].get(round) };
+                let begin = begin.copied().unwrap_or(0.0);
+                times[launch].push((begin * took, (end - begin).max(0.0) * took));
+            }
+        }
+        first += ran.plan.steps.len();
+    }
+    times
 }
 
 /// Seconds that a timestamp between two launches costs: what a chain of small launches takes longer if all of them are
@@ -162,16 +214,18 @@ mod tests {
 
     #[test]
     fn launches_are_divided_so_that_no_call_has_too_many_timestamps() {
-        assert_eq!(divide(168, 500.0), (1, 1), "all of them");
-        assert_eq!(divide(168, f64::INFINITY), (1, 1), "what costs nothing is not spared");
-        assert_eq!(divide(0, f64::NAN), (1, 1));
-        assert_eq!(divide(168, 40.0), (8, 6));
-        assert_eq!(divide(168, 4.4), (3, 56));
-        assert_eq!(divide(10, 0.3), (1, 10), "one launch at a time, which is the least");
-        assert_eq!(divide(100_000, 0.3), (1, CALLS), "but not for ever");
+        assert_eq!(divide(168, 500.0, true), (1, 1), "all of them");
+        assert_eq!(divide(168, f64::INFINITY, true), (1, 1), "what costs nothing is not spared");
+        assert_eq!(divide(0, f64::NAN, true), (1, 1));
+        assert_eq!(divide(168, 40.0, true), (8, 6));
+        assert_eq!(divide(168, 4.4, true), (3, 56));
+        assert_eq!(divide(10, 2.3, true), (1, 10), "one launch at a time");
+        assert_eq!(divide(10, 0.3, true), (0, 10), "the end of one, which is the least");
+        assert_eq!(divide(10, 0.3, false), (1, 10), "unless that will not do");
+        assert_eq!(divide(100_000, 0.3, true), (0, CALLS), "but not for ever");
         for launches in 1..200 {
-            for allowed in 2..220 {
-                let (block, of) = divide(launches, allowed as f64);
+            for allowed in 1..220 {
+                let (block, of) = divide(launches, allowed as f64, true);
                 let mode = |part| TimingMode::Sample(Sample { block, of, part });
                 for part in 0..of {
                     let inner = mode(part).marks(0, launches).len() - 2;
@@ -203,8 +257,9 @@ mod tests {
         x.eval()?;
         call(&x)?;
         let launches = crate::profile::count(&device, || call(&x))?.launches as usize;
-        // At these prices all launches can be timed at once, or only one.
-        for (price, of, most) in [(0.0, 1, launches - 2), (1e9, launches, 2)] {
+        // At these prices all launches can be timed at once, or only one, or its end.
+        let least = if device.clock() == Clock::Timestamps { 1 } else { 2 };
+        for (price, of, most) in [(0.0, 1, launches - 2), (1e9, launches, least)] {
             let mut written = vec![];
             let sampled = calls_at(price, &device, 3, &mut || {
                 written.push(device.stats().timestamps);
@@ -214,12 +269,12 @@ mod tests {
             assert!(sampled.times.iter().all(|times| times.len() == 3), "{:?}", sampled.times);
             assert_eq!((sampled.cost.calls as usize, sampled.cost.timestamps as usize), (of, most));
             assert_eq!(written.len(), 3 + 2 * 3 * of, "the first look, then two calls for every part");
-            if device.clock() == crate::Clock::Timestamps {
+            if device.clock() == Clock::Timestamps {
                 // A call has two for each of its plans, and every other one those of its part.
                 let counts: Vec<u64> = written.windows(2).map(|w| w[1] - w[0]).collect();
                 assert!(counts[..3].iter().all(|&n| n == 4), "{counts:?}");
                 assert!(counts[3..].iter().step_by(2).all(|&n| n == 4), "{counts:?}");
-                assert!(counts[4..].iter().step_by(2).all(|&n| n > 4 && n <= 4 + most as u64), "{counts:?}");
+                assert!(counts[4..].iter().step_by(2).all(|&n| n >= 4 && n <= 4 + most as u64), "{counts:?}");
             }
             assert_eq!(sampled.overhead.map(|o| o.calls), Some(3 * of));
         }
@@ -266,6 +321,24 @@ mod tests {
         let least = seen.ran.iter().flat_map(|r| r.times.parts()).map(|(_, a, b)| b - a);
         let price = least.fold(f64::INFINITY, f64::min) / 2.0;
         assert!(close(sum(price), seen.device_seconds() - price * seen.inner_marks() as f64));
+        Ok(())
+    }
+
+    #[test]
+    fn launches_take_what_lies_between_their_ends() -> Result<()> {
+        let device = device();
+        let x = Tensor::ones(&[4096], DType::F32, &device)?;
+        x.eval()?;
+        call(&x)?;
+        let seen = observe(&device, TimingMode::Launches, || call(&x))?;
+        let n = seen.launches();
+        let (mut times, mut ends) = (vec![vec![]; n], vec![vec![]; n]);
+        add(&mut times, &seen, Sample { block: 1, of: 1, part: 0 }, 0.0);
+        (0..n).for_each(|part| add_ends(&mut ends, &seen, Sample { block: 0, of: n, part }, 0.0));
+        for (expected, found) in times.iter().zip(between(&ends, std::slice::from_ref(&seen))) {
+            let [(begin, seconds)] = found[..] else { panic!("{found:?}") };
+            assert!((begin - expected[0].0).abs() < 1e-9 && (seconds - expected[0].1).abs() < 1e-9);
+        }
         Ok(())
     }
 }
