@@ -113,27 +113,29 @@ impl Walk {
             return Ok(());
         }
         let at = self.asked.nodes.len() as u32;
-        let hash = match &*tensor.state() {
+        let state = tensor.state();
+        let hash = match &*state {
             State::Lazy(src) => {
+                let sources = src.len();
                 self.next.push(None);
                 self.next.extend(src.iter().cloned().map(Some));
-                Err(src.len())
+                drop(state);
+                self.open.push((tensor, sources));
+                return Ok(());
             }
             State::Ready(buffer, _) => {
                 self.asked.inputs.push((at, buffer.clone()));
                 // The hash was made of the op that computed the data; now it is just data.
-                Ok(tensor.0.data_hash())
+                tensor.0.data_hash()
             }
             State::Scalar(value) => {
                 self.asked.scalars.push((at, *value));
-                Ok(tensor.0.hash)
+                tensor.0.hash
             }
             State::Moved => return Err(Error::Stale { op: "eval" }),
         };
-        match hash {
-            Ok(hash) => self.push(tensor, hash),
-            Err(sources) => self.open.push((tensor, sources)),
-        }
+        drop(state);
+        self.push(tensor, hash);
         Ok(())
     }
 

@@ -117,6 +117,22 @@ impl Inst {
             Inst::Random { seed, stream, index, .. } => smallvec::smallvec![seed, stream, index],
         }
     }
+
+    /// The same with other operands.
+    pub fn with_operands(&self, mut f: impl FnMut(Val) -> Val) -> Inst {
+        let mut inst = self.clone();
+        match &mut inst {
+            Inst::Literal(_) | Inst::Arg(_) | Inst::Load(_) => {}
+            Inst::Gather { index, .. } => *index = f(*index),
+            Inst::Unary(_, a) | Inst::Cast(a) | Inst::Reduce(_, a) => *a = f(*a),
+            Inst::Binary(_, a, b) => (*a, *b) = (f(*a), f(*b)),
+            Inst::Where(c, a, b) => (*c, *a, *b) = (f(*c), f(*a), f(*b)),
+            Inst::Random { seed, stream, index, .. } => {
+                (*seed, *stream, *index) = (f(*seed), f(*stream), f(*index))
+            }
+        }
+        inst
+    }
 }
 
 /// One instruction of a program.

@@ -5,113 +5,140 @@ use super::numeric::register;
 use crate::dtype::DType;
 use crate::graph::Binary;
 use crate::kernel::{Inst, Instr, Level, Loop, Val};
+use rustc_hash::FxHashMap;
 
 /// Instructions that are worth computing again.
 const CHEAP: usize = 2;
 
 /// The loop with a copy of each cheap value for each later pass that uses it; `None` if there is none.
 pub(super) fn compute_again(body: &Loop) -> Option<Loop> {
-    let n = body.program.len();
-    // The pass in which a value exists, as in `Builder::stage`, and what it costs.
-    let (mut stages, mut costs) = (vec![0; n], vec![0; n]);
+    let wanted = passes(body);
+    let mut copier =
+        Copier { body, costs: costs(body), program: vec![], copies: FxHashMap::default(), now: vec![] };
     for (i, instr) in body.program.iter().enumerate() {
-        let operands = instr.inst.operands();
-        let reduces = matches!(instr.inst, Inst::Reduce(..));
-        stages[i] = operands.iter().map(|v| stages[v.index()]).max().unwrap_or(0) + reduces as usize;
-        if instr.level != Level::Element {
-            continue;
-        }
-        costs[i] = match instr.inst {
-            Inst::Load(_) if instr.dtype == DType::F32 => 0,
-            Inst::Binary(Binary::Add | Binary::Sub | Binary::Mul, ..)
-                if register(instr.dtype) == DType::F32 =>
-            {
-                operands.iter().map(|v| costs[v.index()]).sum::<usize>() + 1
-            }
-            _ => CHEAP + 1,
-        };
-    }
-    // The first pass that wants each value.
-    let pass = |i: usize| stages[i] - matches!(body.program[i].inst, Inst::Reduce(..)) as usize;
-    let mut first = vec![usize::MAX; n];
-    for i in (0..n).rev() {
-        let stored = body.stores.iter().any(|v| v.index() == i);
-        let wanted = match body.program[i].inst {
-            Inst::Reduce(..) => pass(i),
-            _ if stored => stages[i].min(first[i]),
-            _ => first[i],
-        };
-        first[i] = wanted;
-        body.program[i].inst.operands().iter().for_each(|v| {
-            first[v.index()] = first[v.index()].min(wanted);
+        let inst = instr.inst.with_operands(|v| match wanted[i] {
+            Some(pass) if wanted[v.index()] < Some(pass) => copier.copy(v, pass),
+            _ => copier.now[v.index()],
         });
+        let new = copier.push(Instr { inst, ..instr.clone() });
+        copier.now.push(new);
     }
-    let mut copier = Copier { body, costs, program: vec![], copies: vec![], now: vec![Val(0); n] };
-    let mut stores = body.stores.clone();
-    for i in 0..n {
-        let instr = &body.program[i];
-        let element = instr.level == Level::Element;
-        let at = first[i];
-        let late = |v: &Val| element_of(body, *v) && first[v.index()] < at && at != usize::MAX;
-        let mut inst = instr.inst.clone();
-        if element || matches!(inst, Inst::Reduce(..)) {
-            inst = map(&inst, |v| if late(&v) { copier.copy(v, at) } else { copier.now[v.index()] });
-        } else {
-            inst = map(&inst, |v| copier.now[v.index()]);
-        }
-        copier.program.push(Instr { inst, ..instr.clone() });
-        copier.now[i] = Val(copier.program.len() as u32 - 1);
-    }
-    stores.iter_mut().for_each(|v| *v = copier.now[v.index()]);
-    let changed = !copier.copies.is_empty();
-    changed.then(|| Loop { program: copier.program, stores, ..body.clone() })
+    let stores = body.stores.iter().map(|v| copier.now[v.index()]).collect();
+    (!copier.copies.is_empty()).then(|| Loop { program: copier.program, stores, ..body.clone() })
 }
 
-fn element_of(body: &Loop, v: Val) -> bool {
-    body.program[v.index()].level == Level::Element
+/// The first pass that wants each value, if any does: a pass ends with the reductions of values that need no later one.
+fn passes(body: &Loop) -> Vec<Option<usize>> {
+    let mut stages: Vec<usize> = vec![];
+    for instr in &body.program {
+        let stage = instr.inst.operands().iter().map(|v| stages[v.index()]).max().unwrap_or(0);
+        stages.push(stage + matches!(instr.inst, Inst::Reduce(..)) as usize);
+    }
+    let mut wanted = vec![None; stages.len()];
+    body.stores.iter().for_each(|v| wanted[v.index()] = Some(stages[v.index()]));
+    let earlier = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).min();
+    for (i, instr) in body.program.iter().enumerate().rev() {
+        if matches!(instr.inst, Inst::Reduce(..)) {
+            wanted[i] = Some(stages[i] - 1);
+        }
+        for v in instr.inst.operands() {
+            wanted[v.index()] = earlier(wanted[v.index()], wanted[i]);
+        }
+    }
+    wanted
+}
+
+/// The instructions that each element value takes, down to what is in memory or the same for a row.
+fn costs(body: &Loop) -> Vec<usize> {
+    let mut costs: Vec<usize> = vec![];
+    for instr in &body.program {
+        costs.push(match instr.inst {
+            _ if instr.level != Level::Element => 0,
+            Inst::Load(_) if instr.dtype == DType::F32 => 0,
+            Inst::Binary(Binary::Add | Binary::Sub | Binary::Mul, a, b)
+                if register(instr.dtype) == DType::F32 =>
+            {
+                costs[a.index()] + costs[b.index()] + 1
+            }
+            _ => CHEAP + 1,
+        });
+    }
+    costs
 }
 
 struct Copier<'a> {
     body: &'a Loop,
     costs: Vec<usize>,
     program: Vec<Instr>,
-    /// Values that were copied, for which pass, and the copy.
-    copies: Vec<(Val, usize, Val)>,
+    /// The copies of values for a pass.
+    copies: FxHashMap<(Val, usize), Val>,
     /// Where the values of the old program are in the new one.
     now: Vec<Val>,
 }
 
 impl Copier<'_> {
+    fn push(&mut self, instr: Instr) -> Val {
+        self.program.push(instr);
+        Val(self.program.len() as u32 - 1)
+    }
+
     /// The value for a pass: a copy of its own if it is cheap.
     fn copy(&mut self, v: Val, pass: usize) -> Val {
-        let cost = self.costs[v.index()];
-        if !element_of(self.body, v) || cost == 0 || cost > CHEAP {
+        if !(1..=CHEAP).contains(&self.costs[v.index()]) {
             return self.now[v.index()];
         }
-        if let Some((_, _, copy)) = self.copies.iter().find(|c| (c.0, c.1) == (v, pass)) {
+        if let Some(copy) = self.copies.get(&(v, pass)) {
             return *copy;
         }
         let instr = &self.body.program[v.index()];
-        let inst = map(&instr.inst.clone(), |o| self.copy(o, pass));
-        self.program.push(Instr { inst, ..instr.clone() });
-        let copy = Val(self.program.len() as u32 - 1);
-        self.copies.push((v, pass, copy));
+        let inst = instr.inst.with_operands(|o| self.copy(o, pass));
+        let copy = self.push(Instr { inst, ..instr.clone() });
+        self.copies.insert((v, pass), copy);
         copy
     }
 }
 
-/// An instruction with other operands.
-fn map(inst: &Inst, mut f: impl FnMut(Val) -> Val) -> Inst {
-    let mut inst = inst.clone();
-    match &mut inst {
-        Inst::Literal(_) | Inst::Arg(_) | Inst::Load(_) => {}
-        Inst::Gather { index, .. } => *index = f(*index),
-        Inst::Unary(_, a) | Inst::Cast(a) | Inst::Reduce(_, a) => *a = f(*a),
-        Inst::Binary(_, a, b) => (*a, *b) = (f(*a), f(*b)),
-        Inst::Where(c, a, b) => (*c, *a, *b) = (f(*c), f(*a), f(*b)),
-        Inst::Random { seed, stream, index, .. } => {
-            (*seed, *stream, *index) = (f(*seed), f(*stream), f(*index))
-        }
+#[cfg(test)]
+mod tests {
+    use super::super::reference::evaluate;
+    use super::super::tests::{Dice, numbers};
+    use super::*;
+    use crate::kernel::{Body, Kernel};
+    use crate::{Device, Result, Tensor, eval};
+
+    /// The row loop of a layer norm with its gradients.
+    fn norm() -> Result<Kernel> {
+        let device = Device::cpu();
+        let leaf = |shape: &[usize]| Tensor::ones(shape, DType::F32, &device)?.variable();
+        let (x, gain, bias) = (leaf(&[7, 20])?, leaf(&[20])?, leaf(&[20])?);
+        eval(&[&x, &gain, &bias])?;
+        let y = x.layer_norm(1, Some(&gain), Some(&bias), 1e-5)?;
+        let gradients = y.backward_with(&x)?;
+        let plan = crate::realize::plan(&[&y, gradients.get(&x).expect("x is a leaf")])?;
+        Ok(plan.steps[0].kernel.clone())
     }
-    inst
+
+    #[test]
+    fn differences_to_the_mean_are_computed_in_each_pass() -> Result<()> {
+        let kernel = norm()?;
+        let Body::Loop(body) = &kernel.body else { panic!("{kernel}") };
+        let again = compute_again(body).expect("there is something to compute again");
+        let differences = |body: &Loop| {
+            let is =
+                |i: &&Instr| matches!(i.inst, Inst::Binary(Binary::Sub, ..)) && i.level == Level::Element;
+            body.program.iter().filter(is).count()
+        };
+        assert!(differences(&again) > differences(body), "{body}{again}");
+        assert!(compute_again(&again).is_none(), "{again}");
+        // The same function as before.
+        let mut dice = Dice(5);
+        let reads: Vec<Vec<u8>> = kernel.reads.iter().map(|p| numbers(p.dtype, p.len, &mut dice)).collect();
+        let run = |body: &Loop| {
+            let mut writes: Vec<Vec<u8>> = kernel.writes.iter().map(|p| vec![0; 4 * p.len]).collect();
+            evaluate(&kernel, body, &reads, &mut writes, &[]);
+            writes
+        };
+        assert_eq!(run(body), run(&again));
+        Ok(())
+    }
 }

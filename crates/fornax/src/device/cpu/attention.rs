@@ -181,7 +181,7 @@ impl Inputs {
         end
     }
 
-    /// The scores of a square, as far as they can be seen. `spare` has room for two rows.
+    /// The scores of a square, as far as they can be seen. `spare` has room for three rows.
     pub unsafe fn scores<T: Real>(
         &self,
         context: &Context,

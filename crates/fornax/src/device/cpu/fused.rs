@@ -148,13 +148,7 @@ fn launch_split(program: &Program, parts: &[Range<usize>], context: &Context) {
         each(program.kept_tiles() * parts.len(), |task| {
             let (tile, part) = (task / parts.len(), task % parts.len());
             Worker::with(program, context, none, |w| {
-                w.seek_kept(tile);
-                Sums::give(program, w, whole, tile);
-                for earlier in 0..pass {
-                    w.run(&program.kept[earlier]);
-                    w.finish(earlier);
-                }
-                w.run(&program.kept[pass]);
+                Sums::resume(program, w, whole, (tile, pass));
                 w.pass(tile, pass, parts[part].clone());
                 Sums::take(program, w, partial, task);
             });
@@ -192,12 +186,18 @@ impl<'a> Sums<'a> {
         Shared(self.partial.as_mut_ptr().cast())
     }
 
-    /// Gives a worker what is known of a kept tile.
-    fn give(program: &Program, w: &Worker, whole: Shared<u8>, tile: usize) {
+    /// Brings a worker to a pass of a kept tile: with what the passes before have summed, and what is made of that.
+    fn resume(program: &Program, w: &mut Worker, whole: Shared<u8>, (tile, pass): (usize, usize)) {
+        w.seek_kept(tile);
         let range = program.running.clone();
         let known = whole.at((tile * Self::bytes(program) + range.start) as isize);
         // SAFETY: `whole` is only read while workers run, and their scratch holds the running range.
         unsafe { std::ptr::copy_nonoverlapping(known, w.scratch().add(range.start), range.len()) };
+        for earlier in 0..pass {
+            w.run(&program.kept[earlier]);
+            w.finish(earlier);
+        }
+        w.run(&program.kept[pass]);
     }
 
     /// Takes what a worker has computed of piece number `piece`.
@@ -229,16 +229,9 @@ impl<'a> Sums<'a> {
     /// Computes what is made of the sums.
     fn finish(mut self, context: &Context) {
         let (whole, program) = (self.whole(), self.program);
-        let passes = program.passes.len();
         for tile in 0..program.kept_tiles() {
             Worker::with(program, context, Shared(std::ptr::null_mut()), |w| {
-                w.seek_kept(tile);
-                Self::give(program, w, whole, tile);
-                for pass in 0..passes {
-                    w.run(&program.kept[pass]);
-                    w.finish(pass);
-                }
-                w.run(&program.kept[passes]);
+                Self::resume(program, w, whole, (tile, program.passes.len()));
             });
         }
     }

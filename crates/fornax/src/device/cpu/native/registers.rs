@@ -162,16 +162,7 @@ impl<'a> Writer<'a> {
         let frame_at = self.code.bytes.len();
         self.code.bytes.extend([0x48, 0x83, 0xE4, 0xE0]);
         for (id, node) in self.nodes.iter().enumerate() {
-            let (Node::Load(y)
-            | Node::Bytes(y)
-            | Node::Spread(y)
-            | Node::SpreadBytes(y)
-            | Node::Store(y, _)
-            | Node::Stream(y, _)
-            | Node::SumRows(y, _)) = *node
-            else {
-                continue;
-            };
+            let Some(y) = node.memory() else { continue };
             if let Node::Load(y) = *node {
                 self.home[id] = Some(Home::Operand(y));
             }
@@ -352,6 +343,7 @@ impl<'a> Writer<'a> {
         let end = self.sums_from();
         let usable =
             |r: &usize| self.locked & (1 << r) == 0 && !self.pinned.iter().any(|p| p.1 as usize == *r);
+        debug_assert!((0..end).any(|r| usable(&r)), "no instruction takes so many registers");
         let empty = (0..end).filter(usable).find(|&r| self.holds[r].is_none());
         let r = empty.unwrap_or_else(|| {
             let last = |r: &usize| self.holds[*r].and_then(|id| self.next_use(id)).unwrap_or(usize::MAX);
@@ -399,12 +391,16 @@ impl<'a> Writer<'a> {
         self.register[id] = Some(r);
     }
 
+    /// Whether nobody needs the register of a value after the instruction being written.
+    fn dies(&self, id: Id) -> bool {
+        self.next_use(id).is_none() && !self.pinned.iter().any(|p| p.0 == id)
+    }
+
     /// Frees the registers of values that the instruction being written is the last to use.
     fn release(&mut self, operands: &[Id]) {
         for &id in operands {
             if let Some(r) = self.register[id]
-                && self.next_use(id).is_none()
-                && !self.pinned.iter().any(|p| p.0 == id)
+                && self.dies(id)
             {
                 self.register[id] = None;
                 self.holds[r as usize] = None;
@@ -515,8 +511,7 @@ impl<'a> Writer<'a> {
     /// `a * b + c` in the register of an operand that nobody needs any more, or of a copy.
     fn fma(&mut self, id: Id, a: Id, b: Id, c: Id) {
         let dies = |this: &Self, x: Id, others: [Id; 2]| {
-            let pinned = this.pinned.iter().any(|p| p.0 == x);
-            this.register[x].is_some() && !pinned && this.next_use(x).is_none() && !others.contains(&x)
+            this.register[x].is_some() && this.dies(x) && !others.contains(&x)
         };
         if dies(self, c, [a, b]) {
             let (a, b) = if self.register[a].is_none() { (b, a) } else { (a, b) };

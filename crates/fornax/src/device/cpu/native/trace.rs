@@ -96,6 +96,20 @@ impl Node {
         }
     }
 
+    /// The operand of the chain that it reads or writes.
+    pub fn memory(&self) -> Option<u8> {
+        match *self {
+            Node::Load(y)
+            | Node::Spread(y)
+            | Node::Bytes(y)
+            | Node::SpreadBytes(y)
+            | Node::Store(y, _)
+            | Node::Stream(y, _)
+            | Node::SumRows(y, _) => Some(y),
+            _ => None,
+        }
+    }
+
     /// Whether it does something rather than make a value.
     pub fn acts(&self) -> bool {
         use Node::*;
