@@ -1,10 +1,11 @@
-//! Machine code of chains: what a chain does to a row is written down once (`trace`), given registers (`registers`) and
-//! put into executable memory, so that values never leave the machine's registers between instructions. Where there is
-//! no such memory or no such machine, chains are carried out link by link.
+//! Machine code of chains: what a chain does to a row is written down once (`trace`), written as loops (`write`) whose
+//! instructions get registers (`registers`), and put into executable memory, so that values stay in the machine's
+//! registers between instructions. Where there is no such memory or no such machine, chains are carried out link by link.
 
 mod memory;
 mod registers;
 mod trace;
+mod write;
 mod x86;
 
 use super::chain::{Chain, Do, FOLDS, Link, OUTSIDE, Part, Work};
@@ -95,7 +96,7 @@ impl Native {
     }
 
     fn compile(chain: &Chain, folds: &[Reduce]) -> Option<Native> {
-        let (code, entry) = registers::assemble(&trace::trace(chain)?, folds);
+        let (code, entry) = write::assemble(&trace::trace(chain)?, folds);
         let streamed = chain.links.iter().filter(|l| l.what == Do::Stream).map(|l| l.y).collect();
         Some(Native { memory: Executable::new(&code)?, entry, streamed })
     }
