@@ -318,3 +318,16 @@ fn sorts() {
     check("turned", &data(&[60, 70], DType::F32, 4, &device).t().unwrap().argsort(1, false).unwrap());
     check("padded", &odd.pad(&[(2, 3)], 0.0).unwrap().argsort(0, false).unwrap());
 }
+
+/// A row that ends inside a vector: nothing may be read where its missing elements would lie.
+#[test]
+fn short_rows_read_backwards() {
+    let Some(device) = gpu() else { return };
+    for dtype in [DType::F32, DType::F16, DType::I32, DType::U8] {
+        for n in [1, 3, 5, 7, 9, 4099] {
+            let x = data(&[n], dtype, 3, &device);
+            let y = x.flip(&[0]).and_then(|y| y.add(&y)).unwrap();
+            check(&format!("{n} of {dtype:?}"), &y);
+        }
+    }
+}

@@ -342,7 +342,14 @@ impl<'a> Program<'a> {
         for (start, n) in groups {
             let mut coords = point.coords.clone();
             if differs && start > 0 {
-                coords[point.inner] = format!("({} + {start}u)", coords[point.inner]);
+                let coord = format!("({} + {start}u)", coords[point.inner]);
+                // The last vector of a row may end past it: there an element's address, which can lie anywhere, is
+                // that of the last one.
+                let len = self.segment.dims[point.inner];
+                coords[point.inner] = match len.is_multiple_of(self.vector) {
+                    true => coord,
+                    false => format!("min({coord}, {}u)", len - 1),
+                };
             }
             let mut at = address(view, &coords);
             if let Some((index, stride, len)) = gather {
