@@ -1,5 +1,5 @@
 //! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory. The
-//! passes, in order: `simplify`, `edges`, `fuse` (with `recompute`), `lower`, `batch`, `memory`. Nothing here knows how a device
+//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `memory`. Nothing here knows how a device
 //! runs a kernel.
 
 mod batch;
@@ -11,6 +11,7 @@ mod plan;
 mod recompute;
 mod simplify;
 mod space;
+mod sums;
 
 pub use plan::{Place, Plan, Step};
 

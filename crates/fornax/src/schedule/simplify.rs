@@ -3,8 +3,9 @@
 //!
 //! After it, a `Reshape` to the same shape is a *copy*: its value must lie in memory, row-major.
 
+use super::sums::{Terms, terms};
 use crate::dtype::{DType, Scalar};
-use crate::graph::{Graph, Node, NodeId, Op, Reduce, Sources, Unary};
+use crate::graph::{Binary, Graph, Node, NodeId, Op, Reduce, Sources, Unary};
 use crate::view::{Dims, numel};
 use smallvec::smallvec;
 
@@ -111,13 +112,14 @@ impl Pass<'_> {
         }
         match &node.op {
             Op::Permute(_) | Op::Slice(_) => return self.moved(&node.op, node.src[0], &node.shape, id),
-            // One sign instead of one for each element; the sum is the same to the bit.
-            Op::Reduce(Reduce::Sum, _) if self.uses[node.src[0].index()] == 1 => {
+            Op::Reduce(Reduce::Sum, axes) if node.dtype.is_float() => {
                 let below = self.new.node(src[0]).clone();
-                if below.op == Op::Unary(Unary::Neg) && below.dtype.is_float() {
-                    let sum = self.add(node.op.clone(), below.src, node.shape.clone(), node.dtype, id);
+                // One sign instead of one for each element; the sum is the same to the bit.
+                if below.op == Op::Unary(Unary::Neg) && self.uses[node.src[0].index()] == 1 {
+                    let sum = self.sum(axes, below.src[0], id, node);
                     return self.add(below.op, smallvec![sum], node.shape.clone(), node.dtype, id);
                 }
+                return self.sum(axes, src[0], id, node);
             }
             // Zeros around something that is not in memory: the something must be.
             Op::Pad(_) if is_generator(&self.new.node(self.base(src[0]).0).op) => src[0] = self.copy(src[0]),
@@ -152,6 +154,19 @@ impl Pass<'_> {
             _ => {}
         }
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
+    }
+
+    /// A sum over axes of the new graph, of as little as it takes.
+    fn sum(&mut self, axes: &Dims, of: NodeId, id: NodeId, node: &Node) -> NodeId {
+        let Terms { of, factor } = terms(&self.new, of, axes);
+        let like =
+            |pass: &mut Self, op: Op, src: Sources| pass.add(op, src, node.shape.clone(), node.dtype, id);
+        let sum = like(self, Op::Reduce(Reduce::Sum, axes.clone()), smallvec![of]);
+        let Some(mut factor) = factor else { return sum };
+        if self.new.node(factor).shape != node.shape {
+            factor = like(self, Op::Expand, smallvec![factor]);
+        }
+        like(self, Op::Binary(Binary::Mul), smallvec![sum, factor])
     }
 
     /// A permutation or slice of an old node. An elementwise result that nobody else wants is computed in that order,

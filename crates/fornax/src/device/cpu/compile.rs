@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::{Binary, Reduce, Unary};
 use crate::kernel::{Inst, Kernel, Level, Loop, Segment, Source, Val};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Elements of a tile, where nothing else decides.
 const TILE: usize = 4096;
@@ -76,8 +76,6 @@ pub(super) struct Builder<'a> {
     pub values: Vec<Operand>,
     pub accumulators: Vec<Accumulator>,
     pub chains: Vec<Chain>,
-    /// Accesses whose next tile a chain asks for.
-    pub ahead: FxHashSet<u32>,
     pub parked: Option<Parked>,
     pub scratch: usize,
     pub free: FxHashMap<usize, Vec<u32>>,
@@ -113,7 +111,6 @@ impl<'a> Builder<'a> {
             values: vec![Operand::NONE; n],
             accumulators: vec![],
             chains: vec![],
-            ahead: FxHashSet::default(),
             parked: None,
             scratch: 0,
             free: FxHashMap::default(),
@@ -221,7 +218,7 @@ impl<'a> Builder<'a> {
             self.resident = !outside && s.cols <= RESIDENT;
             self.cols = if self.resident { s.cols } else { s.cols.min(goal * 2) };
             // Many rows, so that what is done for a whole tile costs little beside them.
-            self.rows = s.rows.min((goal * 2 / self.cols).max(1));
+            self.rows = s.rows.min((goal * 4 / self.cols).max(1));
         } else {
             let several = self.passes > 1;
             self.resident = !outside && s.row_reduced && (s.rows <= 8 || (several && s.rows <= 512));

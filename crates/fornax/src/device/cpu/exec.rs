@@ -129,13 +129,13 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Runs the only pass of a loop that reduces its rows, over some of them.
-    pub fn reduce_rows(&mut self, rows: Range<usize>) {
+    /// Runs the only pass of a loop that reduces its rows, over some of them; `first` if no others were reduced before.
+    pub fn reduce_rows(&mut self, rows: Range<usize>, first: bool) {
         let (height, cols) = (self.program.tile_rows, self.program.space.cols);
         for row in rows.clone().step_by(height) {
             self.place(row, 0, height.min(rows.end - row), cols);
             self.position = row * cols;
-            self.pass_of_tile(0, row == rows.start);
+            self.pass_of_tile(0, first && row == rows.start);
         }
     }
 

@@ -6,7 +6,7 @@ use super::compile;
 use super::exec::{Context, Worker, running_at};
 use super::reduce;
 use super::space::{Access, Base};
-use super::threads::{Shared, each};
+use super::threads::{Shared, each, with_scratch};
 use super::tile::Program;
 use crate::error::Result;
 use crate::kernel::{Kernel, Loop};
@@ -20,8 +20,10 @@ const TASK: usize = 256 * 1024;
 const MOST_TASKS: usize = 4096;
 /// A reduction is cut into parts only where fewer kept tiles than this could share the work.
 const FEW: usize = 12;
+/// The most parts of a reduction.
+const MOST_PARTS: usize = 48;
 /// Elements of the rows that two loops walk together: a few such operands stay in the second-level cache.
-const TOGETHER: usize = 48 * 1024;
+const TOGETHER: usize = 32 * 1024;
 
 /// A compiled loop.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl Fused {
             let (kept, reduced) = (program.kept_tiles(), program.reduced_tiles());
             let each_tile = work / kept;
             // A part is worth at least a task.
-            let parts = if kept < FEW { (each_tile / TASK).min(reduced).min(48 / kept) } else { 1 };
+            let parts = if kept < FEW { (each_tile / TASK).min(reduced).min(MOST_PARTS / kept) } else { 1 };
             if parts > 1 {
                 let cut = |i: usize| i * reduced / parts;
                 this.split.push((s, (0..parts).map(|i| cut(i)..cut(i + 1)).collect()));
@@ -119,71 +121,72 @@ impl Fused {
         let none = Shared(std::ptr::null_mut());
         let (rows, columns) = (&self.segments[0], &then.segments[0]);
         let (height, tiles) = (rows.tile_rows, rows.kept_tiles());
-        let each_part = (TOGETHER / rows.space.cols / height).max(1);
-        let parts = tiles.div_ceil(each_part);
-        let mut sums = Sums::new(columns, parts);
-        let partial = sums.partial();
-        each(parts, |part| {
-            let tiles = part * each_part..((part + 1) * each_part).min(tiles);
-            let part_rows = tiles.start * height..(tiles.end * height).min(rows.space.rows);
-            Worker::with(rows, context, none, |w| w.kept_tiles(tiles));
-            Worker::with(columns, its, none, |w| {
-                w.seek_kept(0);
-                w.run(&columns.kept[0]);
-                w.reduce_rows(part_rows);
-                Sums::take(columns, w, partial, part);
+        // Tiles that go together, and how many such groups make a part.
+        let group = (TOGETHER / rows.space.cols / height).max(1);
+        let part = group * tiles.div_ceil(group).div_ceil(MOST_PARTS);
+        Sums::with(columns, tiles.div_ceil(part), |sums| {
+            let partial = sums.partial;
+            each(sums.parts, |n| {
+                let all = n * part..((n + 1) * part).min(tiles);
+                Worker::with(columns, its, none, |w| {
+                    w.seek_kept(0);
+                    w.run(&columns.kept[0]);
+                    for start in all.clone().step_by(group) {
+                        let tiles = start..(start + group).min(all.end);
+                        let these = start * height..(tiles.end * height).min(rows.space.rows);
+                        Worker::with(rows, context, none, |w| w.kept_tiles(tiles));
+                        w.reduce_rows(these, start == all.start);
+                    }
+                    Sums::take(columns, w, partial, n);
+                });
             });
+            sums.merge(0);
+            sums.finish(its);
         });
-        sums.merge(0);
-        sums.finish(its);
     }
 }
 
 /// Pass by pass: every (kept tile, part) reduces on its own, then the parts are joined in order.
 fn launch_split(program: &Program, parts: &[Range<usize>], context: &Context) {
     let none = Shared(std::ptr::null_mut());
-    let mut sums = Sums::new(program, parts.len());
-    for pass in 0..program.passes.len() {
-        let (whole, partial) = (sums.whole(), sums.partial());
-        each(program.kept_tiles() * parts.len(), |task| {
-            let (tile, part) = (task / parts.len(), task % parts.len());
-            Worker::with(program, context, none, |w| {
-                Sums::resume(program, w, whole, (tile, pass));
-                w.pass(tile, pass, parts[part].clone());
-                Sums::take(program, w, partial, task);
+    Sums::with(program, parts.len(), |sums| {
+        for pass in 0..program.passes.len() {
+            let (whole, partial) = (sums.whole, sums.partial);
+            each(program.kept_tiles() * parts.len(), |task| {
+                let (tile, part) = (task / parts.len(), task % parts.len());
+                Worker::with(program, context, none, |w| {
+                    Sums::resume(program, w, whole, (tile, pass));
+                    w.pass(tile, pass, parts[part].clone());
+                    Sums::take(program, w, partial, task);
+                });
             });
-        });
-        sums.merge(pass);
-    }
-    sums.finish(context);
+            sums.merge(pass);
+        }
+        sums.finish(context);
+    });
 }
 
 /// What the workers' scratch has in the running range, for each part of each kept tile and for the whole.
 struct Sums<'a> {
     program: &'a Program,
     parts: usize,
-    // u64s for alignment.
-    partial: Vec<u64>,
-    whole: Vec<u64>,
+    partial: Shared<u8>,
+    whole: Shared<u8>,
 }
 
 impl<'a> Sums<'a> {
-    fn new(program: &'a Program, parts: usize) -> Sums<'a> {
-        let (kept, words) = (program.kept_tiles(), Self::bytes(program) / 8);
-        Sums { program, parts, partial: vec![0; kept * parts * words], whole: vec![0; kept * words] }
+    /// Calls `f` with memory for the sums of so many parts.
+    fn with(program: &'a Program, parts: usize, f: impl FnOnce(&Sums<'a>)) {
+        let whole = program.kept_tiles() * Self::bytes(program);
+        with_scratch(whole * (parts + 1), |memory| {
+            let partial = Shared(memory.wrapping_add(whole));
+            f(&Sums { program, parts, partial, whole: Shared(memory) });
+        });
     }
 
     /// Bytes of one piece.
     fn bytes(program: &Program) -> usize {
         program.running.end.next_multiple_of(64)
-    }
-
-    fn whole(&mut self) -> Shared<u8> {
-        Shared(self.whole.as_mut_ptr().cast())
-    }
-
-    fn partial(&mut self) -> Shared<u8> {
-        Shared(self.partial.as_mut_ptr().cast())
     }
 
     /// Brings a worker to a pass of a kept tile: with what the passes before have summed, and what is made of that.
@@ -209,8 +212,8 @@ impl<'a> Sums<'a> {
     }
 
     /// Joins the parts of a pass, in order.
-    fn merge(&mut self, pass: usize) {
-        let (whole, partial, program) = (self.whole(), self.partial(), self.program);
+    fn merge(&self, pass: usize) {
+        let (whole, partial, program) = (self.whole, self.partial, self.program);
         let (bytes, n) = (Self::bytes(program), program.kept_room());
         for tile in 0..program.kept_tiles() {
             for (k, a) in program.accumulators.iter().enumerate().filter(|(_, a)| a.pass == pass) {
@@ -227,8 +230,8 @@ impl<'a> Sums<'a> {
     }
 
     /// Computes what is made of the sums.
-    fn finish(mut self, context: &Context) {
-        let (whole, program) = (self.whole(), self.program);
+    fn finish(&self, context: &Context) {
+        let (whole, program) = (self.whole, self.program);
         for tile in 0..program.kept_tiles() {
             Worker::with(program, context, Shared(std::ptr::null_mut()), |w| {
                 Self::resume(program, w, whole, (tile, program.passes.len()));

@@ -71,8 +71,10 @@ impl Builder<'_> {
                             (true, false) => op == Reduce::Sum,
                             _ => false,
                         };
+                        // Rows that are summed anyway are summed on the way; alone their sum has a better loop.
+                        let on_the_way = self.resident || self.space.row_reduced && !made.is_empty();
                         let there =
-                            made.contains(&a.index()) || self.resident && self.is_in_place_load(a.index());
+                            made.contains(&a.index()) || on_the_way && self.is_in_place_load(a.index());
                         let full = self.everywhere(a.index());
                         return fits && float(a.index()) && full && there;
                     }
@@ -309,27 +311,34 @@ impl Builder<'_> {
                 link.y = link.y - REMEMBER + outside;
             }
         }
-        // The first to read a row of memory asks for that of the tile below.
-        for (y, operand) in chain.outside.iter().enumerate() {
-            let Place::Access(access) = operand.place else { continue };
-            let bytes = operand.rs * 4 * self.rows as isize;
-            let read = matches!(self.space.accesses[access as usize].base, Base::Read(_));
-            if let Ok(bytes) = i32::try_from(bytes)
-                && self.resident
-                && self.space.col_reduced
-                && (operand.class, read) == (Class::Full, true)
-                && chain.masks & (1 << y) == 0
-                && self.ahead.insert(access)
-            {
-                chain.ahead.push((y as u8, bytes));
-            }
-        }
-        chain.native = Native::of(&chain);
         let none = Operand::NONE;
         let code = Code::Chain(self.chains.len() as u32);
         steps.push(Step { code, class: Class::Full, dst: none, a: none, b: none, c: none });
         steps.extend(linker.after);
         self.chains.push(chain);
+    }
+
+    /// Says which chains ask for memory ahead, and makes the code of all. The last to read a row of memory asks for that of
+    /// the tile below: it is the one that writes, so that reading and writing overlap.
+    pub(super) fn finish_chains(&mut self) {
+        let mut asked = FxHashSet::default();
+        for chain in self.chains.iter_mut().rev() {
+            for (y, operand) in chain.outside.iter().enumerate() {
+                let Place::Access(access) = operand.place else { continue };
+                let bytes = operand.rs * 4 * self.rows as isize;
+                let read = matches!(self.space.accesses[access as usize].base, Base::Read(_));
+                if let Ok(bytes) = i32::try_from(bytes)
+                    && self.resident
+                    && self.space.col_reduced
+                    && (operand.class, read) == (Class::Full, true)
+                    && chain.masks & (1 << y) == 0
+                    && asked.insert(access)
+                {
+                    chain.ahead.push((y as u8, bytes));
+                }
+            }
+            chain.native = Native::of(chain);
+        }
     }
 }
 

@@ -74,6 +74,7 @@ use matmul::Product;
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The size of the pages that large memories are put on, where the system has them.
 const HUGE_PAGE: usize = 2 << 20;
@@ -94,9 +95,18 @@ fn ask_for_huge_pages(pointer: *mut u8, bytes: usize) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: *mut u8, _: usize) {}
 
+/// From this size on memories begin at different places of a page: those that are walked together would otherwise
+/// share sets of the caches, and throw each other out.
+const APART: usize = 256 << 10;
+/// How many such places there are, and the bytes from one to the next: four neighbours are a quarter of a page apart.
+const PLACES: usize = 16;
+const PLACE: usize = 1024 + 64;
+
 /// Memory of the host, aligned to cache lines.
 pub struct HostMemory {
-    pointer: *mut u8,
+    /// The allocation, and where in it the memory begins.
+    allocated: *mut u8,
+    skipped: usize,
     layout: Layout,
 }
 
@@ -109,23 +119,28 @@ impl Memory for HostMemory {}
 
 impl HostMemory {
     fn new(bytes: usize) -> Option<HostMemory> {
-        // Smaller ones stay where they fall: all starting at one address modulo a page, they would share cache sets.
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let (room, skipped) = match bytes >= APART {
+            true => (PLACES * PLACE, NEXT.fetch_add(1, Ordering::Relaxed) % PLACES * PLACE),
+            false => (0, 0),
+        };
         let align = if bytes >= 4 * HUGE_PAGE { HUGE_PAGE } else { 64 };
-        let layout = Layout::from_size_align(bytes.max(64), align).ok()?;
+        let size = bytes.max(64).checked_add(room)?;
+        let layout = Layout::from_size_align(size, align).ok()?;
         // SAFETY: the layout's size is not zero.
-        let pointer = unsafe { alloc(layout) };
-        if !pointer.is_null() && align == HUGE_PAGE {
-            ask_for_huge_pages(pointer, bytes);
+        let allocated = unsafe { alloc(layout) };
+        if !allocated.is_null() && align == HUGE_PAGE {
+            ask_for_huge_pages(allocated, size);
         }
-        (!pointer.is_null()).then_some(HostMemory { pointer, layout })
+        (!allocated.is_null()).then_some(HostMemory { allocated, skipped, layout })
     }
 
     pub(super) fn pointer(&self) -> *mut u8 {
-        self.pointer
+        self.allocated.wrapping_add(self.skipped)
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.layout.size()
+        self.layout.size() - self.skipped
     }
 
     pub(super) fn of(memory: &dyn Memory) -> Result<&HostMemory> {
@@ -138,7 +153,7 @@ impl HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`.
-        unsafe { dealloc(self.pointer, self.layout) }
+        unsafe { dealloc(self.allocated, self.layout) }
     }
 }
 

@@ -288,9 +288,11 @@ pub(super) unsafe fn take_in(
     unsafe {
         if running(op, dtype) != dtype {
             let (into, tile): (*mut f64, *const f32) = (into.values.cast(), tile.values.cast());
-            for i in 0..n {
-                let x = *tile.add(i) as f64;
-                *into.add(i) = if first { x } else { join(op, *into.add(i), x) };
+            // Each in a loop of its own, which the compiler makes vectors of.
+            match op {
+                _ if first => (0..n).for_each(|i| *into.add(i) = *tile.add(i) as f64),
+                Reduce::Sum => (0..n).for_each(|i| *into.add(i) += *tile.add(i) as f64),
+                _ => (0..n).for_each(|i| *into.add(i) = join(op, *into.add(i), *tile.add(i) as f64)),
             }
         } else {
             with_register!(dtype, join_all(op, into, tile, n, first, base))
