@@ -108,7 +108,7 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
 
 /// What a device of some kind of tile can do at most, in operations a second.
 const PLAIN: f64 = 40e12;
-const COOPERATIVE: f64 = 240e12;
+const COOPERATIVE: f64 = 280e12;
 
 /// How long a product would take as tiles of some sizes whose sums are shared by some workgroups, in seconds of a device
 /// that does so many operations a second when it never waits. `None` if that makes no sense.

@@ -162,7 +162,8 @@ impl Operand {
             Along::Inner => {
                 let per = self.depth / self.chunk;
                 let k = m.bind("kk", &format!("({e} % {per}u) * {}u", self.chunk));
-                (k, m.bind("oo", &format!("{e} / {per}u")))
+                let row = m.bind("oo", &format!("{e} / {per}u"));
+                (k, if self.apart() { m.bind("oo", &apart(&row)) } else { row })
             }
             Along::Outer => {
                 let per = self.tile / self.chunk;
@@ -170,6 +171,12 @@ impl Operand {
                 (m.bind("kk", &format!("{e} / {per}u")), o)
             }
         }
+    }
+
+    /// Whether two rows are put into workgroup memory at a time, sixteen lanes of eight bytes each, and would meet in
+    /// its banks as neighbours: those four rows apart do not.
+    fn apart(&self) -> bool {
+        (self.scalar, self.chunk, self.depth) == ("f16", 4, 32) && self.tile.is_multiple_of(8)
     }
 
     /// Whether the last load reaches past the tile, so that lanes must look.
@@ -336,6 +343,11 @@ impl Operand {
             line!(m, "}}");
         }
     }
+}
+
+/// The rows of each eight in the order 0, 4, 1, 5, 2, 6, 3, 7.
+fn apart(row: &str) -> String {
+    format!("({row} & ~7u) | (({row} & 1u) << 2u) | (({row} & 6u) >> 1u)")
 }
 
 /// How often a product reads a memory, as an operand or in its epilogue.

@@ -65,422 +65,446 @@ var br7: vec4<f16>;
 let e_6 = lane + 0u;
 let kk_7 = (e_6 % 8u) * 4u;
 let oo_8 = e_6 / 8u;
-let k_9 = k_from + kk_7;
-let o_10 = row0 + oo_8;
-let at_11 = base_a + o_10 * 2048u + k_9;
-let q_12 = r0[(at_11) / 4u + 0u];
-ar0 = q_12;
+let oo_9 = (oo_8 & ~7u) | ((oo_8 & 1u) << 2u) | ((oo_8 & 6u) >> 1u);
+let k_10 = k_from + kk_7;
+let o_11 = row0 + oo_9;
+let at_12 = base_a + o_11 * 2048u + k_10;
+let q_13 = r0[(at_12) / 4u + 0u];
+ar0 = q_13;
 }
 {
-let e_13 = lane + 128u;
-let kk_14 = (e_13 % 8u) * 4u;
-let oo_15 = e_13 / 8u;
-let k_16 = k_from + kk_14;
-let o_17 = row0 + oo_15;
-let at_18 = base_a + o_17 * 2048u + k_16;
-let q_19 = r0[(at_18) / 4u + 0u];
-ar1 = q_19;
+let e_14 = lane + 128u;
+let kk_15 = (e_14 % 8u) * 4u;
+let oo_16 = e_14 / 8u;
+let oo_17 = (oo_16 & ~7u) | ((oo_16 & 1u) << 2u) | ((oo_16 & 6u) >> 1u);
+let k_18 = k_from + kk_15;
+let o_19 = row0 + oo_17;
+let at_20 = base_a + o_19 * 2048u + k_18;
+let q_21 = r0[(at_20) / 4u + 0u];
+ar1 = q_21;
 }
 {
-let e_20 = lane + 256u;
-let kk_21 = (e_20 % 8u) * 4u;
-let oo_22 = e_20 / 8u;
-let k_23 = k_from + kk_21;
-let o_24 = row0 + oo_22;
-let at_25 = base_a + o_24 * 2048u + k_23;
-let q_26 = r0[(at_25) / 4u + 0u];
-ar2 = q_26;
+let e_22 = lane + 256u;
+let kk_23 = (e_22 % 8u) * 4u;
+let oo_24 = e_22 / 8u;
+let oo_25 = (oo_24 & ~7u) | ((oo_24 & 1u) << 2u) | ((oo_24 & 6u) >> 1u);
+let k_26 = k_from + kk_23;
+let o_27 = row0 + oo_25;
+let at_28 = base_a + o_27 * 2048u + k_26;
+let q_29 = r0[(at_28) / 4u + 0u];
+ar2 = q_29;
 }
 {
-let e_27 = lane + 384u;
-let kk_28 = (e_27 % 8u) * 4u;
-let oo_29 = e_27 / 8u;
-let k_30 = k_from + kk_28;
-let o_31 = row0 + oo_29;
-let at_32 = base_a + o_31 * 2048u + k_30;
-let q_33 = r0[(at_32) / 4u + 0u];
-ar3 = q_33;
+let e_30 = lane + 384u;
+let kk_31 = (e_30 % 8u) * 4u;
+let oo_32 = e_30 / 8u;
+let oo_33 = (oo_32 & ~7u) | ((oo_32 & 1u) << 2u) | ((oo_32 & 6u) >> 1u);
+let k_34 = k_from + kk_31;
+let o_35 = row0 + oo_33;
+let at_36 = base_a + o_35 * 2048u + k_34;
+let q_37 = r0[(at_36) / 4u + 0u];
+ar3 = q_37;
 }
 {
-let e_34 = lane + 512u;
-let kk_35 = (e_34 % 8u) * 4u;
-let oo_36 = e_34 / 8u;
-let k_37 = k_from + kk_35;
-let o_38 = row0 + oo_36;
-let at_39 = base_a + o_38 * 2048u + k_37;
-let q_40 = r0[(at_39) / 4u + 0u];
-ar4 = q_40;
+let e_38 = lane + 512u;
+let kk_39 = (e_38 % 8u) * 4u;
+let oo_40 = e_38 / 8u;
+let oo_41 = (oo_40 & ~7u) | ((oo_40 & 1u) << 2u) | ((oo_40 & 6u) >> 1u);
+let k_42 = k_from + kk_39;
+let o_43 = row0 + oo_41;
+let at_44 = base_a + o_43 * 2048u + k_42;
+let q_45 = r0[(at_44) / 4u + 0u];
+ar4 = q_45;
 }
 {
-let e_41 = lane + 640u;
-let kk_42 = (e_41 % 8u) * 4u;
-let oo_43 = e_41 / 8u;
-let k_44 = k_from + kk_42;
-let o_45 = row0 + oo_43;
-let at_46 = base_a + o_45 * 2048u + k_44;
-let q_47 = r0[(at_46) / 4u + 0u];
-ar5 = q_47;
+let e_46 = lane + 640u;
+let kk_47 = (e_46 % 8u) * 4u;
+let oo_48 = e_46 / 8u;
+let oo_49 = (oo_48 & ~7u) | ((oo_48 & 1u) << 2u) | ((oo_48 & 6u) >> 1u);
+let k_50 = k_from + kk_47;
+let o_51 = row0 + oo_49;
+let at_52 = base_a + o_51 * 2048u + k_50;
+let q_53 = r0[(at_52) / 4u + 0u];
+ar5 = q_53;
 }
 {
-let e_48 = lane + 768u;
-let kk_49 = (e_48 % 8u) * 4u;
-let oo_50 = e_48 / 8u;
-let k_51 = k_from + kk_49;
-let o_52 = row0 + oo_50;
-let at_53 = base_a + o_52 * 2048u + k_51;
-let q_54 = r0[(at_53) / 4u + 0u];
-ar6 = q_54;
-}
-{
-let e_55 = lane + 896u;
-let kk_56 = (e_55 % 8u) * 4u;
-let oo_57 = e_55 / 8u;
-let k_58 = k_from + kk_56;
+let e_54 = lane + 768u;
+let kk_55 = (e_54 % 8u) * 4u;
+let oo_56 = e_54 / 8u;
+let oo_57 = (oo_56 & ~7u) | ((oo_56 & 1u) << 2u) | ((oo_56 & 6u) >> 1u);
+let k_58 = k_from + kk_55;
 let o_59 = row0 + oo_57;
 let at_60 = base_a + o_59 * 2048u + k_58;
 let q_61 = r0[(at_60) / 4u + 0u];
-ar7 = q_61;
+ar6 = q_61;
 }
 {
-let e_62 = lane + 0u;
-let oo_63 = (e_62 % 32u) * 4u;
-let kk_64 = e_62 / 32u;
-let k_65 = k_from + kk_64;
-let o_66 = column0 + oo_63;
-let at_67 = base_b + o_66 + k_65 * 2048u;
-let q_68 = r1[(at_67) / 4u + 0u];
-br0 = q_68;
+let e_62 = lane + 896u;
+let kk_63 = (e_62 % 8u) * 4u;
+let oo_64 = e_62 / 8u;
+let oo_65 = (oo_64 & ~7u) | ((oo_64 & 1u) << 2u) | ((oo_64 & 6u) >> 1u);
+let k_66 = k_from + kk_63;
+let o_67 = row0 + oo_65;
+let at_68 = base_a + o_67 * 2048u + k_66;
+let q_69 = r0[(at_68) / 4u + 0u];
+ar7 = q_69;
 }
 {
-let e_69 = lane + 128u;
-let oo_70 = (e_69 % 32u) * 4u;
-let kk_71 = e_69 / 32u;
-let k_72 = k_from + kk_71;
-let o_73 = column0 + oo_70;
-let at_74 = base_b + o_73 + k_72 * 2048u;
-let q_75 = r1[(at_74) / 4u + 0u];
-br1 = q_75;
+let e_70 = lane + 0u;
+let oo_71 = (e_70 % 32u) * 4u;
+let kk_72 = e_70 / 32u;
+let k_73 = k_from + kk_72;
+let o_74 = column0 + oo_71;
+let at_75 = base_b + o_74 + k_73 * 2048u;
+let q_76 = r1[(at_75) / 4u + 0u];
+br0 = q_76;
 }
 {
-let e_76 = lane + 256u;
-let oo_77 = (e_76 % 32u) * 4u;
-let kk_78 = e_76 / 32u;
-let k_79 = k_from + kk_78;
-let o_80 = column0 + oo_77;
-let at_81 = base_b + o_80 + k_79 * 2048u;
-let q_82 = r1[(at_81) / 4u + 0u];
-br2 = q_82;
+let e_77 = lane + 128u;
+let oo_78 = (e_77 % 32u) * 4u;
+let kk_79 = e_77 / 32u;
+let k_80 = k_from + kk_79;
+let o_81 = column0 + oo_78;
+let at_82 = base_b + o_81 + k_80 * 2048u;
+let q_83 = r1[(at_82) / 4u + 0u];
+br1 = q_83;
 }
 {
-let e_83 = lane + 384u;
-let oo_84 = (e_83 % 32u) * 4u;
-let kk_85 = e_83 / 32u;
-let k_86 = k_from + kk_85;
-let o_87 = column0 + oo_84;
-let at_88 = base_b + o_87 + k_86 * 2048u;
-let q_89 = r1[(at_88) / 4u + 0u];
-br3 = q_89;
+let e_84 = lane + 256u;
+let oo_85 = (e_84 % 32u) * 4u;
+let kk_86 = e_84 / 32u;
+let k_87 = k_from + kk_86;
+let o_88 = column0 + oo_85;
+let at_89 = base_b + o_88 + k_87 * 2048u;
+let q_90 = r1[(at_89) / 4u + 0u];
+br2 = q_90;
 }
 {
-let e_90 = lane + 512u;
-let oo_91 = (e_90 % 32u) * 4u;
-let kk_92 = e_90 / 32u;
-let k_93 = k_from + kk_92;
-let o_94 = column0 + oo_91;
-let at_95 = base_b + o_94 + k_93 * 2048u;
-let q_96 = r1[(at_95) / 4u + 0u];
-br4 = q_96;
+let e_91 = lane + 384u;
+let oo_92 = (e_91 % 32u) * 4u;
+let kk_93 = e_91 / 32u;
+let k_94 = k_from + kk_93;
+let o_95 = column0 + oo_92;
+let at_96 = base_b + o_95 + k_94 * 2048u;
+let q_97 = r1[(at_96) / 4u + 0u];
+br3 = q_97;
 }
 {
-let e_97 = lane + 640u;
-let oo_98 = (e_97 % 32u) * 4u;
-let kk_99 = e_97 / 32u;
-let k_100 = k_from + kk_99;
-let o_101 = column0 + oo_98;
-let at_102 = base_b + o_101 + k_100 * 2048u;
-let q_103 = r1[(at_102) / 4u + 0u];
-br5 = q_103;
+let e_98 = lane + 512u;
+let oo_99 = (e_98 % 32u) * 4u;
+let kk_100 = e_98 / 32u;
+let k_101 = k_from + kk_100;
+let o_102 = column0 + oo_99;
+let at_103 = base_b + o_102 + k_101 * 2048u;
+let q_104 = r1[(at_103) / 4u + 0u];
+br4 = q_104;
 }
 {
-let e_104 = lane + 768u;
-let oo_105 = (e_104 % 32u) * 4u;
-let kk_106 = e_104 / 32u;
-let k_107 = k_from + kk_106;
-let o_108 = column0 + oo_105;
-let at_109 = base_b + o_108 + k_107 * 2048u;
-let q_110 = r1[(at_109) / 4u + 0u];
-br6 = q_110;
+let e_105 = lane + 640u;
+let oo_106 = (e_105 % 32u) * 4u;
+let kk_107 = e_105 / 32u;
+let k_108 = k_from + kk_107;
+let o_109 = column0 + oo_106;
+let at_110 = base_b + o_109 + k_108 * 2048u;
+let q_111 = r1[(at_110) / 4u + 0u];
+br5 = q_111;
 }
 {
-let e_111 = lane + 896u;
-let oo_112 = (e_111 % 32u) * 4u;
-let kk_113 = e_111 / 32u;
-let k_114 = k_from + kk_113;
-let o_115 = column0 + oo_112;
-let at_116 = base_b + o_115 + k_114 * 2048u;
-let q_117 = r1[(at_116) / 4u + 0u];
-br7 = q_117;
+let e_112 = lane + 768u;
+let oo_113 = (e_112 % 32u) * 4u;
+let kk_114 = e_112 / 32u;
+let k_115 = k_from + kk_114;
+let o_116 = column0 + oo_113;
+let at_117 = base_b + o_116 + k_115 * 2048u;
+let q_118 = r1[(at_117) / 4u + 0u];
+br6 = q_118;
+}
+{
+let e_119 = lane + 896u;
+let oo_120 = (e_119 % 32u) * 4u;
+let kk_121 = e_119 / 32u;
+let k_122 = k_from + kk_121;
+let o_123 = column0 + oo_120;
+let at_124 = base_b + o_123 + k_122 * 2048u;
+let q_125 = r1[(at_124) / 4u + 0u];
+br7 = q_125;
 }
 for (var slice = 1u; slice <= 64u; slice++) {
 let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 {
-let e_118 = lane + 0u;
-let kk_119 = (e_118 % 8u) * 4u;
-let oo_120 = e_118 / 8u;
-tile_a[oo_120 * 10u + kk_119 / 4u] = ar0;
+let e_126 = lane + 0u;
+let kk_127 = (e_126 % 8u) * 4u;
+let oo_128 = e_126 / 8u;
+let oo_129 = (oo_128 & ~7u) | ((oo_128 & 1u) << 2u) | ((oo_128 & 6u) >> 1u);
+tile_a[oo_129 * 10u + kk_127 / 4u] = ar0;
 }
 {
-let e_121 = lane + 128u;
-let kk_122 = (e_121 % 8u) * 4u;
-let oo_123 = e_121 / 8u;
-tile_a[oo_123 * 10u + kk_122 / 4u] = ar1;
-}
-{
-let e_124 = lane + 256u;
-let kk_125 = (e_124 % 8u) * 4u;
-let oo_126 = e_124 / 8u;
-tile_a[oo_126 * 10u + kk_125 / 4u] = ar2;
-}
-{
-let e_127 = lane + 384u;
-let kk_128 = (e_127 % 8u) * 4u;
-let oo_129 = e_127 / 8u;
-tile_a[oo_129 * 10u + kk_128 / 4u] = ar3;
-}
-{
-let e_130 = lane + 512u;
+let e_130 = lane + 128u;
 let kk_131 = (e_130 % 8u) * 4u;
 let oo_132 = e_130 / 8u;
-tile_a[oo_132 * 10u + kk_131 / 4u] = ar4;
+let oo_133 = (oo_132 & ~7u) | ((oo_132 & 1u) << 2u) | ((oo_132 & 6u) >> 1u);
+tile_a[oo_133 * 10u + kk_131 / 4u] = ar1;
 }
 {
-let e_133 = lane + 640u;
-let kk_134 = (e_133 % 8u) * 4u;
-let oo_135 = e_133 / 8u;
-tile_a[oo_135 * 10u + kk_134 / 4u] = ar5;
+let e_134 = lane + 256u;
+let kk_135 = (e_134 % 8u) * 4u;
+let oo_136 = e_134 / 8u;
+let oo_137 = (oo_136 & ~7u) | ((oo_136 & 1u) << 2u) | ((oo_136 & 6u) >> 1u);
+tile_a[oo_137 * 10u + kk_135 / 4u] = ar2;
 }
 {
-let e_136 = lane + 768u;
-let kk_137 = (e_136 % 8u) * 4u;
-let oo_138 = e_136 / 8u;
-tile_a[oo_138 * 10u + kk_137 / 4u] = ar6;
+let e_138 = lane + 384u;
+let kk_139 = (e_138 % 8u) * 4u;
+let oo_140 = e_138 / 8u;
+let oo_141 = (oo_140 & ~7u) | ((oo_140 & 1u) << 2u) | ((oo_140 & 6u) >> 1u);
+tile_a[oo_141 * 10u + kk_139 / 4u] = ar3;
 }
 {
-let e_139 = lane + 896u;
-let kk_140 = (e_139 % 8u) * 4u;
-let oo_141 = e_139 / 8u;
-tile_a[oo_141 * 10u + kk_140 / 4u] = ar7;
+let e_142 = lane + 512u;
+let kk_143 = (e_142 % 8u) * 4u;
+let oo_144 = e_142 / 8u;
+let oo_145 = (oo_144 & ~7u) | ((oo_144 & 1u) << 2u) | ((oo_144 & 6u) >> 1u);
+tile_a[oo_145 * 10u + kk_143 / 4u] = ar4;
 }
 {
-let e_142 = lane + 0u;
-let oo_143 = (e_142 % 32u) * 4u;
-let kk_144 = e_142 / 32u;
-tile_b[kk_144 * 34u + oo_143 / 4u] = br0;
+let e_146 = lane + 640u;
+let kk_147 = (e_146 % 8u) * 4u;
+let oo_148 = e_146 / 8u;
+let oo_149 = (oo_148 & ~7u) | ((oo_148 & 1u) << 2u) | ((oo_148 & 6u) >> 1u);
+tile_a[oo_149 * 10u + kk_147 / 4u] = ar5;
 }
 {
-let e_145 = lane + 128u;
-let oo_146 = (e_145 % 32u) * 4u;
-let kk_147 = e_145 / 32u;
-tile_b[kk_147 * 34u + oo_146 / 4u] = br1;
+let e_150 = lane + 768u;
+let kk_151 = (e_150 % 8u) * 4u;
+let oo_152 = e_150 / 8u;
+let oo_153 = (oo_152 & ~7u) | ((oo_152 & 1u) << 2u) | ((oo_152 & 6u) >> 1u);
+tile_a[oo_153 * 10u + kk_151 / 4u] = ar6;
 }
 {
-let e_148 = lane + 256u;
-let oo_149 = (e_148 % 32u) * 4u;
-let kk_150 = e_148 / 32u;
-tile_b[kk_150 * 34u + oo_149 / 4u] = br2;
+let e_154 = lane + 896u;
+let kk_155 = (e_154 % 8u) * 4u;
+let oo_156 = e_154 / 8u;
+let oo_157 = (oo_156 & ~7u) | ((oo_156 & 1u) << 2u) | ((oo_156 & 6u) >> 1u);
+tile_a[oo_157 * 10u + kk_155 / 4u] = ar7;
 }
 {
-let e_151 = lane + 384u;
-let oo_152 = (e_151 % 32u) * 4u;
-let kk_153 = e_151 / 32u;
-tile_b[kk_153 * 34u + oo_152 / 4u] = br3;
+let e_158 = lane + 0u;
+let oo_159 = (e_158 % 32u) * 4u;
+let kk_160 = e_158 / 32u;
+tile_b[kk_160 * 34u + oo_159 / 4u] = br0;
 }
 {
-let e_154 = lane + 512u;
-let oo_155 = (e_154 % 32u) * 4u;
-let kk_156 = e_154 / 32u;
-tile_b[kk_156 * 34u + oo_155 / 4u] = br4;
+let e_161 = lane + 128u;
+let oo_162 = (e_161 % 32u) * 4u;
+let kk_163 = e_161 / 32u;
+tile_b[kk_163 * 34u + oo_162 / 4u] = br1;
 }
 {
-let e_157 = lane + 640u;
-let oo_158 = (e_157 % 32u) * 4u;
-let kk_159 = e_157 / 32u;
-tile_b[kk_159 * 34u + oo_158 / 4u] = br5;
+let e_164 = lane + 256u;
+let oo_165 = (e_164 % 32u) * 4u;
+let kk_166 = e_164 / 32u;
+tile_b[kk_166 * 34u + oo_165 / 4u] = br2;
 }
 {
-let e_160 = lane + 768u;
-let oo_161 = (e_160 % 32u) * 4u;
-let kk_162 = e_160 / 32u;
-tile_b[kk_162 * 34u + oo_161 / 4u] = br6;
+let e_167 = lane + 384u;
+let oo_168 = (e_167 % 32u) * 4u;
+let kk_169 = e_167 / 32u;
+tile_b[kk_169 * 34u + oo_168 / 4u] = br3;
 }
 {
-let e_163 = lane + 896u;
-let oo_164 = (e_163 % 32u) * 4u;
-let kk_165 = e_163 / 32u;
-tile_b[kk_165 * 34u + oo_164 / 4u] = br7;
+let e_170 = lane + 512u;
+let oo_171 = (e_170 % 32u) * 4u;
+let kk_172 = e_170 / 32u;
+tile_b[kk_172 * 34u + oo_171 / 4u] = br4;
+}
+{
+let e_173 = lane + 640u;
+let oo_174 = (e_173 % 32u) * 4u;
+let kk_175 = e_173 / 32u;
+tile_b[kk_175 * 34u + oo_174 / 4u] = br5;
+}
+{
+let e_176 = lane + 768u;
+let oo_177 = (e_176 % 32u) * 4u;
+let kk_178 = e_176 / 32u;
+tile_b[kk_178 * 34u + oo_177 / 4u] = br6;
+}
+{
+let e_179 = lane + 896u;
+let oo_180 = (e_179 % 32u) * 4u;
+let kk_181 = e_179 / 32u;
+tile_b[kk_181 * 34u + oo_180 / 4u] = br7;
 }
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 {
-let e_166 = lane + 0u;
-let kk_167 = (e_166 % 8u) * 4u;
-let oo_168 = e_166 / 8u;
-let k_169 = next + kk_167;
-let o_170 = row0 + oo_168;
-let at_171 = base_a + o_170 * 2048u + k_169;
-let q_172 = r0[(at_171) / 4u + 0u];
-ar0 = q_172;
+let e_182 = lane + 0u;
+let kk_183 = (e_182 % 8u) * 4u;
+let oo_184 = e_182 / 8u;
+let oo_185 = (oo_184 & ~7u) | ((oo_184 & 1u) << 2u) | ((oo_184 & 6u) >> 1u);
+let k_186 = next + kk_183;
+let o_187 = row0 + oo_185;
+let at_188 = base_a + o_187 * 2048u + k_186;
+let q_189 = r0[(at_188) / 4u + 0u];
+ar0 = q_189;
 }
 {
-let e_173 = lane + 128u;
-let kk_174 = (e_173 % 8u) * 4u;
-let oo_175 = e_173 / 8u;
-let k_176 = next + kk_174;
-let o_177 = row0 + oo_175;
-let at_178 = base_a + o_177 * 2048u + k_176;
-let q_179 = r0[(at_178) / 4u + 0u];
-ar1 = q_179;
+let e_190 = lane + 128u;
+let kk_191 = (e_190 % 8u) * 4u;
+let oo_192 = e_190 / 8u;
+let oo_193 = (oo_192 & ~7u) | ((oo_192 & 1u) << 2u) | ((oo_192 & 6u) >> 1u);
+let k_194 = next + kk_191;
+let o_195 = row0 + oo_193;
+let at_196 = base_a + o_195 * 2048u + k_194;
+let q_197 = r0[(at_196) / 4u + 0u];
+ar1 = q_197;
 }
 {
-let e_180 = lane + 256u;
-let kk_181 = (e_180 % 8u) * 4u;
-let oo_182 = e_180 / 8u;
-let k_183 = next + kk_181;
-let o_184 = row0 + oo_182;
-let at_185 = base_a + o_184 * 2048u + k_183;
-let q_186 = r0[(at_185) / 4u + 0u];
-ar2 = q_186;
+let e_198 = lane + 256u;
+let kk_199 = (e_198 % 8u) * 4u;
+let oo_200 = e_198 / 8u;
+let oo_201 = (oo_200 & ~7u) | ((oo_200 & 1u) << 2u) | ((oo_200 & 6u) >> 1u);
+let k_202 = next + kk_199;
+let o_203 = row0 + oo_201;
+let at_204 = base_a + o_203 * 2048u + k_202;
+let q_205 = r0[(at_204) / 4u + 0u];
+ar2 = q_205;
 }
 {
-let e_187 = lane + 384u;
-let kk_188 = (e_187 % 8u) * 4u;
-let oo_189 = e_187 / 8u;
-let k_190 = next + kk_188;
-let o_191 = row0 + oo_189;
-let at_192 = base_a + o_191 * 2048u + k_190;
-let q_193 = r0[(at_192) / 4u + 0u];
-ar3 = q_193;
+let e_206 = lane + 384u;
+let kk_207 = (e_206 % 8u) * 4u;
+let oo_208 = e_206 / 8u;
+let oo_209 = (oo_208 & ~7u) | ((oo_208 & 1u) << 2u) | ((oo_208 & 6u) >> 1u);
+let k_210 = next + kk_207;
+let o_211 = row0 + oo_209;
+let at_212 = base_a + o_211 * 2048u + k_210;
+let q_213 = r0[(at_212) / 4u + 0u];
+ar3 = q_213;
 }
 {
-let e_194 = lane + 512u;
-let kk_195 = (e_194 % 8u) * 4u;
-let oo_196 = e_194 / 8u;
-let k_197 = next + kk_195;
-let o_198 = row0 + oo_196;
-let at_199 = base_a + o_198 * 2048u + k_197;
-let q_200 = r0[(at_199) / 4u + 0u];
-ar4 = q_200;
-}
-{
-let e_201 = lane + 640u;
-let kk_202 = (e_201 % 8u) * 4u;
-let oo_203 = e_201 / 8u;
-let k_204 = next + kk_202;
-let o_205 = row0 + oo_203;
-let at_206 = base_a + o_205 * 2048u + k_204;
-let q_207 = r0[(at_206) / 4u + 0u];
-ar5 = q_207;
-}
-{
-let e_208 = lane + 768u;
-let kk_209 = (e_208 % 8u) * 4u;
-let oo_210 = e_208 / 8u;
-let k_211 = next + kk_209;
-let o_212 = row0 + oo_210;
-let at_213 = base_a + o_212 * 2048u + k_211;
-let q_214 = r0[(at_213) / 4u + 0u];
-ar6 = q_214;
-}
-{
-let e_215 = lane + 896u;
-let kk_216 = (e_215 % 8u) * 4u;
-let oo_217 = e_215 / 8u;
-let k_218 = next + kk_216;
+let e_214 = lane + 512u;
+let kk_215 = (e_214 % 8u) * 4u;
+let oo_216 = e_214 / 8u;
+let oo_217 = (oo_216 & ~7u) | ((oo_216 & 1u) << 2u) | ((oo_216 & 6u) >> 1u);
+let k_218 = next + kk_215;
 let o_219 = row0 + oo_217;
 let at_220 = base_a + o_219 * 2048u + k_218;
 let q_221 = r0[(at_220) / 4u + 0u];
-ar7 = q_221;
+ar4 = q_221;
 }
 {
-let e_222 = lane + 0u;
-let oo_223 = (e_222 % 32u) * 4u;
-let kk_224 = e_222 / 32u;
-let k_225 = next + kk_224;
-let o_226 = column0 + oo_223;
-let at_227 = base_b + o_226 + k_225 * 2048u;
-let q_228 = r1[(at_227) / 4u + 0u];
-br0 = q_228;
+let e_222 = lane + 640u;
+let kk_223 = (e_222 % 8u) * 4u;
+let oo_224 = e_222 / 8u;
+let oo_225 = (oo_224 & ~7u) | ((oo_224 & 1u) << 2u) | ((oo_224 & 6u) >> 1u);
+let k_226 = next + kk_223;
+let o_227 = row0 + oo_225;
+let at_228 = base_a + o_227 * 2048u + k_226;
+let q_229 = r0[(at_228) / 4u + 0u];
+ar5 = q_229;
 }
 {
-let e_229 = lane + 128u;
-let oo_230 = (e_229 % 32u) * 4u;
-let kk_231 = e_229 / 32u;
-let k_232 = next + kk_231;
-let o_233 = column0 + oo_230;
-let at_234 = base_b + o_233 + k_232 * 2048u;
-let q_235 = r1[(at_234) / 4u + 0u];
-br1 = q_235;
+let e_230 = lane + 768u;
+let kk_231 = (e_230 % 8u) * 4u;
+let oo_232 = e_230 / 8u;
+let oo_233 = (oo_232 & ~7u) | ((oo_232 & 1u) << 2u) | ((oo_232 & 6u) >> 1u);
+let k_234 = next + kk_231;
+let o_235 = row0 + oo_233;
+let at_236 = base_a + o_235 * 2048u + k_234;
+let q_237 = r0[(at_236) / 4u + 0u];
+ar6 = q_237;
 }
 {
-let e_236 = lane + 256u;
-let oo_237 = (e_236 % 32u) * 4u;
-let kk_238 = e_236 / 32u;
-let k_239 = next + kk_238;
-let o_240 = column0 + oo_237;
-let at_241 = base_b + o_240 + k_239 * 2048u;
-let q_242 = r1[(at_241) / 4u + 0u];
-br2 = q_242;
+let e_238 = lane + 896u;
+let kk_239 = (e_238 % 8u) * 4u;
+let oo_240 = e_238 / 8u;
+let oo_241 = (oo_240 & ~7u) | ((oo_240 & 1u) << 2u) | ((oo_240 & 6u) >> 1u);
+let k_242 = next + kk_239;
+let o_243 = row0 + oo_241;
+let at_244 = base_a + o_243 * 2048u + k_242;
+let q_245 = r0[(at_244) / 4u + 0u];
+ar7 = q_245;
 }
 {
-let e_243 = lane + 384u;
-let oo_244 = (e_243 % 32u) * 4u;
-let kk_245 = e_243 / 32u;
-let k_246 = next + kk_245;
-let o_247 = column0 + oo_244;
-let at_248 = base_b + o_247 + k_246 * 2048u;
-let q_249 = r1[(at_248) / 4u + 0u];
-br3 = q_249;
+let e_246 = lane + 0u;
+let oo_247 = (e_246 % 32u) * 4u;
+let kk_248 = e_246 / 32u;
+let k_249 = next + kk_248;
+let o_250 = column0 + oo_247;
+let at_251 = base_b + o_250 + k_249 * 2048u;
+let q_252 = r1[(at_251) / 4u + 0u];
+br0 = q_252;
 }
 {
-let e_250 = lane + 512u;
-let oo_251 = (e_250 % 32u) * 4u;
-let kk_252 = e_250 / 32u;
-let k_253 = next + kk_252;
-let o_254 = column0 + oo_251;
-let at_255 = base_b + o_254 + k_253 * 2048u;
-let q_256 = r1[(at_255) / 4u + 0u];
-br4 = q_256;
+let e_253 = lane + 128u;
+let oo_254 = (e_253 % 32u) * 4u;
+let kk_255 = e_253 / 32u;
+let k_256 = next + kk_255;
+let o_257 = column0 + oo_254;
+let at_258 = base_b + o_257 + k_256 * 2048u;
+let q_259 = r1[(at_258) / 4u + 0u];
+br1 = q_259;
 }
 {
-let e_257 = lane + 640u;
-let oo_258 = (e_257 % 32u) * 4u;
-let kk_259 = e_257 / 32u;
-let k_260 = next + kk_259;
-let o_261 = column0 + oo_258;
-let at_262 = base_b + o_261 + k_260 * 2048u;
-let q_263 = r1[(at_262) / 4u + 0u];
-br5 = q_263;
+let e_260 = lane + 256u;
+let oo_261 = (e_260 % 32u) * 4u;
+let kk_262 = e_260 / 32u;
+let k_263 = next + kk_262;
+let o_264 = column0 + oo_261;
+let at_265 = base_b + o_264 + k_263 * 2048u;
+let q_266 = r1[(at_265) / 4u + 0u];
+br2 = q_266;
 }
 {
-let e_264 = lane + 768u;
-let oo_265 = (e_264 % 32u) * 4u;
-let kk_266 = e_264 / 32u;
-let k_267 = next + kk_266;
-let o_268 = column0 + oo_265;
-let at_269 = base_b + o_268 + k_267 * 2048u;
-let q_270 = r1[(at_269) / 4u + 0u];
-br6 = q_270;
+let e_267 = lane + 384u;
+let oo_268 = (e_267 % 32u) * 4u;
+let kk_269 = e_267 / 32u;
+let k_270 = next + kk_269;
+let o_271 = column0 + oo_268;
+let at_272 = base_b + o_271 + k_270 * 2048u;
+let q_273 = r1[(at_272) / 4u + 0u];
+br3 = q_273;
 }
 {
-let e_271 = lane + 896u;
-let oo_272 = (e_271 % 32u) * 4u;
-let kk_273 = e_271 / 32u;
-let k_274 = next + kk_273;
-let o_275 = column0 + oo_272;
-let at_276 = base_b + o_275 + k_274 * 2048u;
-let q_277 = r1[(at_276) / 4u + 0u];
-br7 = q_277;
+let e_274 = lane + 512u;
+let oo_275 = (e_274 % 32u) * 4u;
+let kk_276 = e_274 / 32u;
+let k_277 = next + kk_276;
+let o_278 = column0 + oo_275;
+let at_279 = base_b + o_278 + k_277 * 2048u;
+let q_280 = r1[(at_279) / 4u + 0u];
+br4 = q_280;
+}
+{
+let e_281 = lane + 640u;
+let oo_282 = (e_281 % 32u) * 4u;
+let kk_283 = e_281 / 32u;
+let k_284 = next + kk_283;
+let o_285 = column0 + oo_282;
+let at_286 = base_b + o_285 + k_284 * 2048u;
+let q_287 = r1[(at_286) / 4u + 0u];
+br5 = q_287;
+}
+{
+let e_288 = lane + 768u;
+let oo_289 = (e_288 % 32u) * 4u;
+let kk_290 = e_288 / 32u;
+let k_291 = next + kk_290;
+let o_292 = column0 + oo_289;
+let at_293 = base_b + o_292 + k_291 * 2048u;
+let q_294 = r1[(at_293) / 4u + 0u];
+br6 = q_294;
+}
+{
+let e_295 = lane + 896u;
+let oo_296 = (e_295 % 32u) * 4u;
+let kk_297 = e_295 / 32u;
+let k_298 = next + kk_297;
+let o_299 = column0 + oo_296;
+let at_300 = base_b + o_299 + k_298 * 2048u;
+let q_301 = r1[(at_300) / 4u + 0u];
+br7 = q_301;
 }
 {
 let a0 = coopLoadT<coop_mat16x16<f16, A>>(&tile_a[((block_row + 0u) * 40u + 0u) / 4u], 10u);

@@ -145,342 +145,366 @@ ar7 = q_61;
 let e_62 = lane + 0u;
 let kk_63 = (e_62 % 8u) * 4u;
 let oo_64 = e_62 / 8u;
-let k_65 = k_from + kk_63;
-let o_66 = column0 + oo_64;
-let at_67 = base_b + o_66 * 2048u + k_65;
-let q_68 = r1[(at_67) / 4u + 0u];
-br0 = q_68;
+let oo_65 = (oo_64 & ~7u) | ((oo_64 & 1u) << 2u) | ((oo_64 & 6u) >> 1u);
+let k_66 = k_from + kk_63;
+let o_67 = column0 + oo_65;
+let at_68 = base_b + o_67 * 2048u + k_66;
+let q_69 = r1[(at_68) / 4u + 0u];
+br0 = q_69;
 }
 {
-let e_69 = lane + 128u;
-let kk_70 = (e_69 % 8u) * 4u;
-let oo_71 = e_69 / 8u;
-let k_72 = k_from + kk_70;
-let o_73 = column0 + oo_71;
-let at_74 = base_b + o_73 * 2048u + k_72;
-let q_75 = r1[(at_74) / 4u + 0u];
-br1 = q_75;
+let e_70 = lane + 128u;
+let kk_71 = (e_70 % 8u) * 4u;
+let oo_72 = e_70 / 8u;
+let oo_73 = (oo_72 & ~7u) | ((oo_72 & 1u) << 2u) | ((oo_72 & 6u) >> 1u);
+let k_74 = k_from + kk_71;
+let o_75 = column0 + oo_73;
+let at_76 = base_b + o_75 * 2048u + k_74;
+let q_77 = r1[(at_76) / 4u + 0u];
+br1 = q_77;
 }
 {
-let e_76 = lane + 256u;
-let kk_77 = (e_76 % 8u) * 4u;
-let oo_78 = e_76 / 8u;
-let k_79 = k_from + kk_77;
-let o_80 = column0 + oo_78;
-let at_81 = base_b + o_80 * 2048u + k_79;
-let q_82 = r1[(at_81) / 4u + 0u];
-br2 = q_82;
+let e_78 = lane + 256u;
+let kk_79 = (e_78 % 8u) * 4u;
+let oo_80 = e_78 / 8u;
+let oo_81 = (oo_80 & ~7u) | ((oo_80 & 1u) << 2u) | ((oo_80 & 6u) >> 1u);
+let k_82 = k_from + kk_79;
+let o_83 = column0 + oo_81;
+let at_84 = base_b + o_83 * 2048u + k_82;
+let q_85 = r1[(at_84) / 4u + 0u];
+br2 = q_85;
 }
 {
-let e_83 = lane + 384u;
-let kk_84 = (e_83 % 8u) * 4u;
-let oo_85 = e_83 / 8u;
-let k_86 = k_from + kk_84;
-let o_87 = column0 + oo_85;
-let at_88 = base_b + o_87 * 2048u + k_86;
-let q_89 = r1[(at_88) / 4u + 0u];
-br3 = q_89;
+let e_86 = lane + 384u;
+let kk_87 = (e_86 % 8u) * 4u;
+let oo_88 = e_86 / 8u;
+let oo_89 = (oo_88 & ~7u) | ((oo_88 & 1u) << 2u) | ((oo_88 & 6u) >> 1u);
+let k_90 = k_from + kk_87;
+let o_91 = column0 + oo_89;
+let at_92 = base_b + o_91 * 2048u + k_90;
+let q_93 = r1[(at_92) / 4u + 0u];
+br3 = q_93;
 }
 {
-let e_90 = lane + 512u;
-let kk_91 = (e_90 % 8u) * 4u;
-let oo_92 = e_90 / 8u;
-let k_93 = k_from + kk_91;
-let o_94 = column0 + oo_92;
-let at_95 = base_b + o_94 * 2048u + k_93;
-let q_96 = r1[(at_95) / 4u + 0u];
-br4 = q_96;
+let e_94 = lane + 512u;
+let kk_95 = (e_94 % 8u) * 4u;
+let oo_96 = e_94 / 8u;
+let oo_97 = (oo_96 & ~7u) | ((oo_96 & 1u) << 2u) | ((oo_96 & 6u) >> 1u);
+let k_98 = k_from + kk_95;
+let o_99 = column0 + oo_97;
+let at_100 = base_b + o_99 * 2048u + k_98;
+let q_101 = r1[(at_100) / 4u + 0u];
+br4 = q_101;
 }
 {
-let e_97 = lane + 640u;
-let kk_98 = (e_97 % 8u) * 4u;
-let oo_99 = e_97 / 8u;
-let k_100 = k_from + kk_98;
-let o_101 = column0 + oo_99;
-let at_102 = base_b + o_101 * 2048u + k_100;
-let q_103 = r1[(at_102) / 4u + 0u];
-br5 = q_103;
+let e_102 = lane + 640u;
+let kk_103 = (e_102 % 8u) * 4u;
+let oo_104 = e_102 / 8u;
+let oo_105 = (oo_104 & ~7u) | ((oo_104 & 1u) << 2u) | ((oo_104 & 6u) >> 1u);
+let k_106 = k_from + kk_103;
+let o_107 = column0 + oo_105;
+let at_108 = base_b + o_107 * 2048u + k_106;
+let q_109 = r1[(at_108) / 4u + 0u];
+br5 = q_109;
 }
 {
-let e_104 = lane + 768u;
-let kk_105 = (e_104 % 8u) * 4u;
-let oo_106 = e_104 / 8u;
-let k_107 = k_from + kk_105;
-let o_108 = column0 + oo_106;
-let at_109 = base_b + o_108 * 2048u + k_107;
-let q_110 = r1[(at_109) / 4u + 0u];
-br6 = q_110;
-}
-{
-let e_111 = lane + 896u;
-let kk_112 = (e_111 % 8u) * 4u;
-let oo_113 = e_111 / 8u;
-let k_114 = k_from + kk_112;
+let e_110 = lane + 768u;
+let kk_111 = (e_110 % 8u) * 4u;
+let oo_112 = e_110 / 8u;
+let oo_113 = (oo_112 & ~7u) | ((oo_112 & 1u) << 2u) | ((oo_112 & 6u) >> 1u);
+let k_114 = k_from + kk_111;
 let o_115 = column0 + oo_113;
 let at_116 = base_b + o_115 * 2048u + k_114;
 let q_117 = r1[(at_116) / 4u + 0u];
-br7 = q_117;
+br6 = q_117;
+}
+{
+let e_118 = lane + 896u;
+let kk_119 = (e_118 % 8u) * 4u;
+let oo_120 = e_118 / 8u;
+let oo_121 = (oo_120 & ~7u) | ((oo_120 & 1u) << 2u) | ((oo_120 & 6u) >> 1u);
+let k_122 = k_from + kk_119;
+let o_123 = column0 + oo_121;
+let at_124 = base_b + o_123 * 2048u + k_122;
+let q_125 = r1[(at_124) / 4u + 0u];
+br7 = q_125;
 }
 for (var slice = 1u; slice <= 64u; slice++) {
 let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 {
-let e_118 = lane + 0u;
-let oo_119 = (e_118 % 32u) * 4u;
-let kk_120 = e_118 / 32u;
-tile_a[kk_120 * 34u + oo_119 / 4u] = ar0;
+let e_126 = lane + 0u;
+let oo_127 = (e_126 % 32u) * 4u;
+let kk_128 = e_126 / 32u;
+tile_a[kk_128 * 34u + oo_127 / 4u] = ar0;
 }
 {
-let e_121 = lane + 128u;
-let oo_122 = (e_121 % 32u) * 4u;
-let kk_123 = e_121 / 32u;
-tile_a[kk_123 * 34u + oo_122 / 4u] = ar1;
+let e_129 = lane + 128u;
+let oo_130 = (e_129 % 32u) * 4u;
+let kk_131 = e_129 / 32u;
+tile_a[kk_131 * 34u + oo_130 / 4u] = ar1;
 }
 {
-let e_124 = lane + 256u;
-let oo_125 = (e_124 % 32u) * 4u;
-let kk_126 = e_124 / 32u;
-tile_a[kk_126 * 34u + oo_125 / 4u] = ar2;
+let e_132 = lane + 256u;
+let oo_133 = (e_132 % 32u) * 4u;
+let kk_134 = e_132 / 32u;
+tile_a[kk_134 * 34u + oo_133 / 4u] = ar2;
 }
 {
-let e_127 = lane + 384u;
-let oo_128 = (e_127 % 32u) * 4u;
-let kk_129 = e_127 / 32u;
-tile_a[kk_129 * 34u + oo_128 / 4u] = ar3;
+let e_135 = lane + 384u;
+let oo_136 = (e_135 % 32u) * 4u;
+let kk_137 = e_135 / 32u;
+tile_a[kk_137 * 34u + oo_136 / 4u] = ar3;
 }
 {
-let e_130 = lane + 512u;
-let oo_131 = (e_130 % 32u) * 4u;
-let kk_132 = e_130 / 32u;
-tile_a[kk_132 * 34u + oo_131 / 4u] = ar4;
+let e_138 = lane + 512u;
+let oo_139 = (e_138 % 32u) * 4u;
+let kk_140 = e_138 / 32u;
+tile_a[kk_140 * 34u + oo_139 / 4u] = ar4;
 }
 {
-let e_133 = lane + 640u;
-let oo_134 = (e_133 % 32u) * 4u;
-let kk_135 = e_133 / 32u;
-tile_a[kk_135 * 34u + oo_134 / 4u] = ar5;
+let e_141 = lane + 640u;
+let oo_142 = (e_141 % 32u) * 4u;
+let kk_143 = e_141 / 32u;
+tile_a[kk_143 * 34u + oo_142 / 4u] = ar5;
 }
 {
-let e_136 = lane + 768u;
-let oo_137 = (e_136 % 32u) * 4u;
-let kk_138 = e_136 / 32u;
-tile_a[kk_138 * 34u + oo_137 / 4u] = ar6;
+let e_144 = lane + 768u;
+let oo_145 = (e_144 % 32u) * 4u;
+let kk_146 = e_144 / 32u;
+tile_a[kk_146 * 34u + oo_145 / 4u] = ar6;
 }
 {
-let e_139 = lane + 896u;
-let oo_140 = (e_139 % 32u) * 4u;
-let kk_141 = e_139 / 32u;
-tile_a[kk_141 * 34u + oo_140 / 4u] = ar7;
+let e_147 = lane + 896u;
+let oo_148 = (e_147 % 32u) * 4u;
+let kk_149 = e_147 / 32u;
+tile_a[kk_149 * 34u + oo_148 / 4u] = ar7;
 }
 {
-let e_142 = lane + 0u;
-let kk_143 = (e_142 % 8u) * 4u;
-let oo_144 = e_142 / 8u;
-tile_b[oo_144 * 10u + kk_143 / 4u] = br0;
+let e_150 = lane + 0u;
+let kk_151 = (e_150 % 8u) * 4u;
+let oo_152 = e_150 / 8u;
+let oo_153 = (oo_152 & ~7u) | ((oo_152 & 1u) << 2u) | ((oo_152 & 6u) >> 1u);
+tile_b[oo_153 * 10u + kk_151 / 4u] = br0;
 }
 {
-let e_145 = lane + 128u;
-let kk_146 = (e_145 % 8u) * 4u;
-let oo_147 = e_145 / 8u;
-tile_b[oo_147 * 10u + kk_146 / 4u] = br1;
-}
-{
-let e_148 = lane + 256u;
-let kk_149 = (e_148 % 8u) * 4u;
-let oo_150 = e_148 / 8u;
-tile_b[oo_150 * 10u + kk_149 / 4u] = br2;
-}
-{
-let e_151 = lane + 384u;
-let kk_152 = (e_151 % 8u) * 4u;
-let oo_153 = e_151 / 8u;
-tile_b[oo_153 * 10u + kk_152 / 4u] = br3;
-}
-{
-let e_154 = lane + 512u;
+let e_154 = lane + 128u;
 let kk_155 = (e_154 % 8u) * 4u;
 let oo_156 = e_154 / 8u;
-tile_b[oo_156 * 10u + kk_155 / 4u] = br4;
+let oo_157 = (oo_156 & ~7u) | ((oo_156 & 1u) << 2u) | ((oo_156 & 6u) >> 1u);
+tile_b[oo_157 * 10u + kk_155 / 4u] = br1;
 }
 {
-let e_157 = lane + 640u;
-let kk_158 = (e_157 % 8u) * 4u;
-let oo_159 = e_157 / 8u;
-tile_b[oo_159 * 10u + kk_158 / 4u] = br5;
+let e_158 = lane + 256u;
+let kk_159 = (e_158 % 8u) * 4u;
+let oo_160 = e_158 / 8u;
+let oo_161 = (oo_160 & ~7u) | ((oo_160 & 1u) << 2u) | ((oo_160 & 6u) >> 1u);
+tile_b[oo_161 * 10u + kk_159 / 4u] = br2;
 }
 {
-let e_160 = lane + 768u;
-let kk_161 = (e_160 % 8u) * 4u;
-let oo_162 = e_160 / 8u;
-tile_b[oo_162 * 10u + kk_161 / 4u] = br6;
+let e_162 = lane + 384u;
+let kk_163 = (e_162 % 8u) * 4u;
+let oo_164 = e_162 / 8u;
+let oo_165 = (oo_164 & ~7u) | ((oo_164 & 1u) << 2u) | ((oo_164 & 6u) >> 1u);
+tile_b[oo_165 * 10u + kk_163 / 4u] = br3;
 }
 {
-let e_163 = lane + 896u;
-let kk_164 = (e_163 % 8u) * 4u;
-let oo_165 = e_163 / 8u;
-tile_b[oo_165 * 10u + kk_164 / 4u] = br7;
+let e_166 = lane + 512u;
+let kk_167 = (e_166 % 8u) * 4u;
+let oo_168 = e_166 / 8u;
+let oo_169 = (oo_168 & ~7u) | ((oo_168 & 1u) << 2u) | ((oo_168 & 6u) >> 1u);
+tile_b[oo_169 * 10u + kk_167 / 4u] = br4;
+}
+{
+let e_170 = lane + 640u;
+let kk_171 = (e_170 % 8u) * 4u;
+let oo_172 = e_170 / 8u;
+let oo_173 = (oo_172 & ~7u) | ((oo_172 & 1u) << 2u) | ((oo_172 & 6u) >> 1u);
+tile_b[oo_173 * 10u + kk_171 / 4u] = br5;
+}
+{
+let e_174 = lane + 768u;
+let kk_175 = (e_174 % 8u) * 4u;
+let oo_176 = e_174 / 8u;
+let oo_177 = (oo_176 & ~7u) | ((oo_176 & 1u) << 2u) | ((oo_176 & 6u) >> 1u);
+tile_b[oo_177 * 10u + kk_175 / 4u] = br6;
+}
+{
+let e_178 = lane + 896u;
+let kk_179 = (e_178 % 8u) * 4u;
+let oo_180 = e_178 / 8u;
+let oo_181 = (oo_180 & ~7u) | ((oo_180 & 1u) << 2u) | ((oo_180 & 6u) >> 1u);
+tile_b[oo_181 * 10u + kk_179 / 4u] = br7;
 }
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 {
-let e_166 = lane + 0u;
-let oo_167 = (e_166 % 32u) * 4u;
-let kk_168 = e_166 / 32u;
-let k_169 = next + kk_168;
-let o_170 = row0 + oo_167;
-let at_171 = base_a + o_170 + k_169 * 2048u;
-let q_172 = r0[(at_171) / 4u + 0u];
-ar0 = q_172;
+let e_182 = lane + 0u;
+let oo_183 = (e_182 % 32u) * 4u;
+let kk_184 = e_182 / 32u;
+let k_185 = next + kk_184;
+let o_186 = row0 + oo_183;
+let at_187 = base_a + o_186 + k_185 * 2048u;
+let q_188 = r0[(at_187) / 4u + 0u];
+ar0 = q_188;
 }
 {
-let e_173 = lane + 128u;
-let oo_174 = (e_173 % 32u) * 4u;
-let kk_175 = e_173 / 32u;
-let k_176 = next + kk_175;
-let o_177 = row0 + oo_174;
-let at_178 = base_a + o_177 + k_176 * 2048u;
-let q_179 = r0[(at_178) / 4u + 0u];
-ar1 = q_179;
+let e_189 = lane + 128u;
+let oo_190 = (e_189 % 32u) * 4u;
+let kk_191 = e_189 / 32u;
+let k_192 = next + kk_191;
+let o_193 = row0 + oo_190;
+let at_194 = base_a + o_193 + k_192 * 2048u;
+let q_195 = r0[(at_194) / 4u + 0u];
+ar1 = q_195;
 }
 {
-let e_180 = lane + 256u;
-let oo_181 = (e_180 % 32u) * 4u;
-let kk_182 = e_180 / 32u;
-let k_183 = next + kk_182;
-let o_184 = row0 + oo_181;
-let at_185 = base_a + o_184 + k_183 * 2048u;
-let q_186 = r0[(at_185) / 4u + 0u];
-ar2 = q_186;
+let e_196 = lane + 256u;
+let oo_197 = (e_196 % 32u) * 4u;
+let kk_198 = e_196 / 32u;
+let k_199 = next + kk_198;
+let o_200 = row0 + oo_197;
+let at_201 = base_a + o_200 + k_199 * 2048u;
+let q_202 = r0[(at_201) / 4u + 0u];
+ar2 = q_202;
 }
 {
-let e_187 = lane + 384u;
-let oo_188 = (e_187 % 32u) * 4u;
-let kk_189 = e_187 / 32u;
-let k_190 = next + kk_189;
-let o_191 = row0 + oo_188;
-let at_192 = base_a + o_191 + k_190 * 2048u;
-let q_193 = r0[(at_192) / 4u + 0u];
-ar3 = q_193;
+let e_203 = lane + 384u;
+let oo_204 = (e_203 % 32u) * 4u;
+let kk_205 = e_203 / 32u;
+let k_206 = next + kk_205;
+let o_207 = row0 + oo_204;
+let at_208 = base_a + o_207 + k_206 * 2048u;
+let q_209 = r0[(at_208) / 4u + 0u];
+ar3 = q_209;
 }
 {
-let e_194 = lane + 512u;
-let oo_195 = (e_194 % 32u) * 4u;
-let kk_196 = e_194 / 32u;
-let k_197 = next + kk_196;
-let o_198 = row0 + oo_195;
-let at_199 = base_a + o_198 + k_197 * 2048u;
-let q_200 = r0[(at_199) / 4u + 0u];
-ar4 = q_200;
+let e_210 = lane + 512u;
+let oo_211 = (e_210 % 32u) * 4u;
+let kk_212 = e_210 / 32u;
+let k_213 = next + kk_212;
+let o_214 = row0 + oo_211;
+let at_215 = base_a + o_214 + k_213 * 2048u;
+let q_216 = r0[(at_215) / 4u + 0u];
+ar4 = q_216;
 }
 {
-let e_201 = lane + 640u;
-let oo_202 = (e_201 % 32u) * 4u;
-let kk_203 = e_201 / 32u;
-let k_204 = next + kk_203;
-let o_205 = row0 + oo_202;
-let at_206 = base_a + o_205 + k_204 * 2048u;
-let q_207 = r0[(at_206) / 4u + 0u];
-ar5 = q_207;
+let e_217 = lane + 640u;
+let oo_218 = (e_217 % 32u) * 4u;
+let kk_219 = e_217 / 32u;
+let k_220 = next + kk_219;
+let o_221 = row0 + oo_218;
+let at_222 = base_a + o_221 + k_220 * 2048u;
+let q_223 = r0[(at_222) / 4u + 0u];
+ar5 = q_223;
 }
 {
-let e_208 = lane + 768u;
-let oo_209 = (e_208 % 32u) * 4u;
-let kk_210 = e_208 / 32u;
-let k_211 = next + kk_210;
-let o_212 = row0 + oo_209;
-let at_213 = base_a + o_212 + k_211 * 2048u;
-let q_214 = r0[(at_213) / 4u + 0u];
-ar6 = q_214;
+let e_224 = lane + 768u;
+let oo_225 = (e_224 % 32u) * 4u;
+let kk_226 = e_224 / 32u;
+let k_227 = next + kk_226;
+let o_228 = row0 + oo_225;
+let at_229 = base_a + o_228 + k_227 * 2048u;
+let q_230 = r0[(at_229) / 4u + 0u];
+ar6 = q_230;
 }
 {
-let e_215 = lane + 896u;
-let oo_216 = (e_215 % 32u) * 4u;
-let kk_217 = e_215 / 32u;
-let k_218 = next + kk_217;
-let o_219 = row0 + oo_216;
-let at_220 = base_a + o_219 + k_218 * 2048u;
-let q_221 = r0[(at_220) / 4u + 0u];
-ar7 = q_221;
+let e_231 = lane + 896u;
+let oo_232 = (e_231 % 32u) * 4u;
+let kk_233 = e_231 / 32u;
+let k_234 = next + kk_233;
+let o_235 = row0 + oo_232;
+let at_236 = base_a + o_235 + k_234 * 2048u;
+let q_237 = r0[(at_236) / 4u + 0u];
+ar7 = q_237;
 }
 {
-let e_222 = lane + 0u;
-let kk_223 = (e_222 % 8u) * 4u;
-let oo_224 = e_222 / 8u;
-let k_225 = next + kk_223;
-let o_226 = column0 + oo_224;
-let at_227 = base_b + o_226 * 2048u + k_225;
-let q_228 = r1[(at_227) / 4u + 0u];
-br0 = q_228;
+let e_238 = lane + 0u;
+let kk_239 = (e_238 % 8u) * 4u;
+let oo_240 = e_238 / 8u;
+let oo_241 = (oo_240 & ~7u) | ((oo_240 & 1u) << 2u) | ((oo_240 & 6u) >> 1u);
+let k_242 = next + kk_239;
+let o_243 = column0 + oo_241;
+let at_244 = base_b + o_243 * 2048u + k_242;
+let q_245 = r1[(at_244) / 4u + 0u];
+br0 = q_245;
 }
 {
-let e_229 = lane + 128u;
-let kk_230 = (e_229 % 8u) * 4u;
-let oo_231 = e_229 / 8u;
-let k_232 = next + kk_230;
-let o_233 = column0 + oo_231;
-let at_234 = base_b + o_233 * 2048u + k_232;
-let q_235 = r1[(at_234) / 4u + 0u];
-br1 = q_235;
+let e_246 = lane + 128u;
+let kk_247 = (e_246 % 8u) * 4u;
+let oo_248 = e_246 / 8u;
+let oo_249 = (oo_248 & ~7u) | ((oo_248 & 1u) << 2u) | ((oo_248 & 6u) >> 1u);
+let k_250 = next + kk_247;
+let o_251 = column0 + oo_249;
+let at_252 = base_b + o_251 * 2048u + k_250;
+let q_253 = r1[(at_252) / 4u + 0u];
+br1 = q_253;
 }
 {
-let e_236 = lane + 256u;
-let kk_237 = (e_236 % 8u) * 4u;
-let oo_238 = e_236 / 8u;
-let k_239 = next + kk_237;
-let o_240 = column0 + oo_238;
-let at_241 = base_b + o_240 * 2048u + k_239;
-let q_242 = r1[(at_241) / 4u + 0u];
-br2 = q_242;
+let e_254 = lane + 256u;
+let kk_255 = (e_254 % 8u) * 4u;
+let oo_256 = e_254 / 8u;
+let oo_257 = (oo_256 & ~7u) | ((oo_256 & 1u) << 2u) | ((oo_256 & 6u) >> 1u);
+let k_258 = next + kk_255;
+let o_259 = column0 + oo_257;
+let at_260 = base_b + o_259 * 2048u + k_258;
+let q_261 = r1[(at_260) / 4u + 0u];
+br2 = q_261;
 }
 {
-let e_243 = lane + 384u;
-let kk_244 = (e_243 % 8u) * 4u;
-let oo_245 = e_243 / 8u;
-let k_246 = next + kk_244;
-let o_247 = column0 + oo_245;
-let at_248 = base_b + o_247 * 2048u + k_246;
-let q_249 = r1[(at_248) / 4u + 0u];
-br3 = q_249;
+let e_262 = lane + 384u;
+let kk_263 = (e_262 % 8u) * 4u;
+let oo_264 = e_262 / 8u;
+let oo_265 = (oo_264 & ~7u) | ((oo_264 & 1u) << 2u) | ((oo_264 & 6u) >> 1u);
+let k_266 = next + kk_263;
+let o_267 = column0 + oo_265;
+let at_268 = base_b + o_267 * 2048u + k_266;
+let q_269 = r1[(at_268) / 4u + 0u];
+br3 = q_269;
 }
 {
-let e_250 = lane + 512u;
-let kk_251 = (e_250 % 8u) * 4u;
-let oo_252 = e_250 / 8u;
-let k_253 = next + kk_251;
-let o_254 = column0 + oo_252;
-let at_255 = base_b + o_254 * 2048u + k_253;
-let q_256 = r1[(at_255) / 4u + 0u];
-br4 = q_256;
-}
-{
-let e_257 = lane + 640u;
-let kk_258 = (e_257 % 8u) * 4u;
-let oo_259 = e_257 / 8u;
-let k_260 = next + kk_258;
-let o_261 = column0 + oo_259;
-let at_262 = base_b + o_261 * 2048u + k_260;
-let q_263 = r1[(at_262) / 4u + 0u];
-br5 = q_263;
-}
-{
-let e_264 = lane + 768u;
-let kk_265 = (e_264 % 8u) * 4u;
-let oo_266 = e_264 / 8u;
-let k_267 = next + kk_265;
-let o_268 = column0 + oo_266;
-let at_269 = base_b + o_268 * 2048u + k_267;
-let q_270 = r1[(at_269) / 4u + 0u];
-br6 = q_270;
-}
-{
-let e_271 = lane + 896u;
-let kk_272 = (e_271 % 8u) * 4u;
-let oo_273 = e_271 / 8u;
-let k_274 = next + kk_272;
+let e_270 = lane + 512u;
+let kk_271 = (e_270 % 8u) * 4u;
+let oo_272 = e_270 / 8u;
+let oo_273 = (oo_272 & ~7u) | ((oo_272 & 1u) << 2u) | ((oo_272 & 6u) >> 1u);
+let k_274 = next + kk_271;
 let o_275 = column0 + oo_273;
 let at_276 = base_b + o_275 * 2048u + k_274;
 let q_277 = r1[(at_276) / 4u + 0u];
-br7 = q_277;
+br4 = q_277;
+}
+{
+let e_278 = lane + 640u;
+let kk_279 = (e_278 % 8u) * 4u;
+let oo_280 = e_278 / 8u;
+let oo_281 = (oo_280 & ~7u) | ((oo_280 & 1u) << 2u) | ((oo_280 & 6u) >> 1u);
+let k_282 = next + kk_279;
+let o_283 = column0 + oo_281;
+let at_284 = base_b + o_283 * 2048u + k_282;
+let q_285 = r1[(at_284) / 4u + 0u];
+br5 = q_285;
+}
+{
+let e_286 = lane + 768u;
+let kk_287 = (e_286 % 8u) * 4u;
+let oo_288 = e_286 / 8u;
+let oo_289 = (oo_288 & ~7u) | ((oo_288 & 1u) << 2u) | ((oo_288 & 6u) >> 1u);
+let k_290 = next + kk_287;
+let o_291 = column0 + oo_289;
+let at_292 = base_b + o_291 * 2048u + k_290;
+let q_293 = r1[(at_292) / 4u + 0u];
+br6 = q_293;
+}
+{
+let e_294 = lane + 896u;
+let kk_295 = (e_294 % 8u) * 4u;
+let oo_296 = e_294 / 8u;
+let oo_297 = (oo_296 & ~7u) | ((oo_296 & 1u) << 2u) | ((oo_296 & 6u) >> 1u);
+let k_298 = next + kk_295;
+let o_299 = column0 + oo_297;
+let at_300 = base_b + o_299 * 2048u + k_298;
+let q_301 = r1[(at_300) / 4u + 0u];
+br7 = q_301;
 }
 {
 let a0 = coopLoad<coop_mat16x16<f16, A>>(&tile_a[(0u + (block_row + 0u)) / 4u], 34u);
