@@ -2,6 +2,7 @@
 //! or computation below, with one view. Where views do not compose into one, a copy is made.
 
 use super::simplify::is_generator;
+use crate::dtype::DType;
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::view::View;
 use smallvec::SmallVec;
@@ -142,13 +143,19 @@ impl Edges {
 impl Edges {
     /// A matrix product that uses each element of an operand few times converts it itself: a cast of data in memory (weights
     /// under autocast) is read as it is. Others would convert every element again and again, from wider memory: for
-    /// them all casts of weights are one launch (see `batch`).
+    /// them all casts of weights are one launch (see `batch`). Bytes are always read as they are: a device may multiply four
+    /// at a time.
     fn fold_cast(&self, graph: &Graph, edge: &mut Edge, times: usize) {
-        if times > FEW_USES || graph.node(edge.base).op != Op::Cast {
+        if graph.node(edge.base).op != Op::Cast {
             return;
         }
         let below = &self.src[edge.base.index()][0];
-        if self.class[below.base.index()] == Class::Input && below.view.is_contiguous() && !below.fence {
+        let wanted = times <= FEW_USES || graph.node(below.base).dtype == DType::U8;
+        if wanted
+            && self.class[below.base.index()] == Class::Input
+            && below.view.is_contiguous()
+            && !below.fence
+        {
             edge.base = below.base;
         }
     }

@@ -136,6 +136,8 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
         subgroup,
         immediates: features.contains(F::IMMEDIATES) && limits.max_immediate_size >= 128,
         cooperative,
+        // Part of WGSL: naga writes the hardware's instruction where there is one. Browsers need not know it.
+        packed: !cfg!(target_family = "wasm"),
         lanes,
         workgroup: lanes.min(256),
         workgroup_bytes: limits.max_compute_workgroup_storage_size,

@@ -44,6 +44,8 @@ pub struct Caps {
     pub immediates: bool,
     /// 16x16 cooperative matrices of f16 with f32 sums.
     pub cooperative: bool,
+    /// Scalar products of four bytes in a word.
+    pub packed: bool,
     /// The most lanes of a workgroup.
     pub lanes: u32,
     /// The lanes of a workgroup where a kernel leaves the choice: maps and long sums.

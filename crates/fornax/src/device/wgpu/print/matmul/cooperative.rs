@@ -87,8 +87,8 @@ pub(super) fn print(
 ) -> Result<Dispatch> {
     let mut m = printer.module();
     let lanes = s.lanes();
-    let a = Operand::new(&mut m, &body.left, true, s.rows, s.depth, lanes, "f16");
-    let b = Operand::new(&mut m, &body.right, false, s.columns, s.depth, lanes, "f16");
+    let a = Operand::new(&mut m, &body.left, true, s.rows, s.depth, lanes, "f16", false);
+    let b = Operand::new(&mut m, &body.right, false, s.columns, s.depth, lanes, "f16", false);
     let row_halves = |o: &Operand| PAD + if o.along == Along::Inner { o.depth } else { o.tile };
     let size = |o: &Operand| row_halves(o) * if o.along == Along::Inner { o.tile } else { o.depth } / 4;
     let (row_a, row_b) = (row_halves(&a), row_halves(&b));

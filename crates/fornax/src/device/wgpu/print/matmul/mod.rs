@@ -165,6 +165,30 @@ pub(super) fn print(printer: &Printer<'_>, body: &MatMul, form: Form, printed: &
     Ok(())
 }
 
+/// A product of bytes as one of words, where four steps of k lie in a word of both operands: the hardware multiplies
+/// and adds them in one instruction.
+fn in_words(body: &MatMul, printer: &Printer<'_>) -> Option<MatMul> {
+    const PER: usize = 4;
+    let words = |matrix: &Matrix, k: usize| {
+        let mut view = matrix.view.clone();
+        let whole = |n: isize| n % PER as isize == 0;
+        let others = (0..view.shape.len()).filter(|&a| a != k && view.shape[a] > 1);
+        let aligned = others.map(|a| view.strides[a]).chain([view.offset]).all(whole);
+        let bytes = printer.kernel.reads[matrix.read].dtype == DType::U8
+            && matches!(matrix.dtype, DType::U8 | DType::U32 | DType::I32);
+        if !(bytes && aligned && view.strides[k] == 1 && body.k.is_multiple_of(PER)) {
+            return None;
+        }
+        view.offset /= PER as isize;
+        view.shape[k] /= PER;
+        (0..view.shape.len()).filter(|&a| a != k).for_each(|a| view.strides[a] /= PER as isize);
+        Some(Matrix { view, ..matrix.clone() })
+    };
+    let rank = body.left.view.shape.len();
+    let (left, right) = (words(&body.left, rank - 1)?, words(&body.right, rank - 2)?);
+    printer.caps.packed.then(|| MatMul { left, right, k: body.k / PER, ..body.clone() })
+}
+
 /// The dtype in which products are summed.
 fn sum_dtype(body: &MatMul) -> DType {
     match body.left.dtype.compute() {

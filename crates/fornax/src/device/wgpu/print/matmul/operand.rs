@@ -66,7 +66,8 @@ pub(super) struct Slice<'a> {
 }
 
 impl Operand {
-    /// `left` says which one; `scalar` is "f32" (or an integer type), or "f16" for cooperative matrices.
+    /// `left` says which one; `scalar` is "f32" (or an integer type), or "f16" for cooperative matrices; `bytes` says that
+    /// an element is a word of four.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         m: &mut Module<'_>,
@@ -76,11 +77,15 @@ impl Operand {
         depth: usize,
         lanes: usize,
         scalar: &'static str,
+        bytes: bool,
     ) -> Operand {
         let view = &matrix.view;
         let rank = view.shape.len();
         let (o, i) = if left { (rank - 2, rank - 1) } else { (rank - 1, rank - 2) };
-        let stored = m.printer.kernel.reads[matrix.read].dtype;
+        let (stored, dtype) = match bytes {
+            true => (DType::U32, DType::U32),
+            false => (m.printer.kernel.reads[matrix.read].dtype, matrix.dtype),
+        };
         let binding = m.read(matrix.read);
         // Four elements at a time, also of halves: consecutive lanes then touch consecutive words.
         const CHUNK: usize = 4;
@@ -118,7 +123,7 @@ impl Operand {
             name: if left { "a" } else { "b" },
             binding,
             stored,
-            dtype: matrix.dtype,
+            dtype,
             outer: view.shape[o],
             inner: view.shape[i],
             outer_stride: view.strides[o],
@@ -163,7 +168,8 @@ impl Operand {
                 let per = self.depth / self.chunk;
                 let k = m.bind("kk", &format!("({e} % {per}u) * {}u", self.chunk));
                 let row = m.bind("oo", &format!("{e} / {per}u"));
-                (k, if self.apart() { m.bind("oo", &apart(&row)) } else { row })
+                let row = self.apart(&row).map_or(row, |other| m.bind("oo", &other));
+                (k, row)
             }
             Along::Outer => {
                 let per = self.tile / self.chunk;
@@ -173,10 +179,16 @@ impl Operand {
         }
     }
 
-    /// Whether two rows are put into workgroup memory at a time, sixteen lanes of eight bytes each, and would meet in
-    /// its banks as neighbours: those four rows apart do not.
-    fn apart(&self) -> bool {
-        (self.scalar, self.chunk, self.depth) == ("f16", 4, 32) && self.tile.is_multiple_of(8)
+    /// The row that a load takes instead of `row`, where those of neighbouring lanes would meet in the banks of workgroup
+    /// memory. `None` where they do not.
+    fn apart(&self, row: &str) -> Option<String> {
+        match (self.scalar, self.chunk, self.depth) {
+            // Sixteen lanes put two rows of 80 bytes at a time: the rows of each eight in the order 0, 4, 1, 5, ..
+            ("f16", 4, 32) if self.tile.is_multiple_of(8) => {
+                Some(format!("({row} & ~7u) | (({row} & 1u) << 2u) | (({row} & 6u) >> 1u)"))
+            }
+            _ => None,
+        }
     }
 
     /// Whether the last load reaches past the tile, so that lanes must look.
@@ -343,11 +355,6 @@ impl Operand {
             line!(m, "}}");
         }
     }
-}
-
-/// The rows of each eight in the order 0, 4, 1, 5, 2, 6, 3, 7.
-fn apart(row: &str) -> String {
-    format!("({row} & ~7u) | (({row} & 1u) << 2u) | (({row} & 6u) >> 1u)")
 }
 
 /// How often a product reads a memory, as an operand or in its epilogue.

@@ -42,10 +42,12 @@ pub(super) fn print(
     target: Target,
 ) -> Result<Dispatch> {
     let mut m = printer.module();
-    let t = super::sum_type(body, printer.caps);
+    let packed = super::in_words(body, printer);
+    let (body, bytes) = (packed.as_ref().unwrap_or(body), packed.is_some());
+    let t = if bytes { "u32" } else { super::sum_type(body, printer.caps) };
     let (lanes, depth) = (tile.lanes(), tile.depth);
-    let a = Operand::new(&mut m, &body.left, true, tile.rows, depth, lanes, t);
-    let b = Operand::new(&mut m, &body.right, false, tile.columns, depth, lanes, t);
+    let a = Operand::new(&mut m, &body.left, true, tile.rows, depth, lanes, t, bytes);
+    let b = Operand::new(&mut m, &body.right, false, tile.columns, depth, lanes, t, bytes);
     target.declare(&mut m, body, 4);
     let (stride_a, stride_b) = ((tile.rows + 4) / 4, (tile.columns + 4) / 4);
     let (size_a, size_b) = (depth * stride_a, depth * stride_b);
@@ -94,6 +96,11 @@ pub(super) fn print(
             for j in 0..quads_n {
                 let (c, left) = (format!("c{i}_{j}"), format!("vec4<{t}>(a{}.{part})", i / 4));
                 match t {
+                    _ if bytes => {
+                        let dot = |p: &&str| format!("dot4U8Packed(a{}.{part}, b{j}.{p})", i / 4);
+                        let dots: Vec<String> = ["x", "y", "z", "w"].iter().map(dot).collect();
+                        line!(m, "{c} += vec4<u32>({});", dots.join(", "));
+                    }
                     "f32" => line!(m, "{c} = fma({left}, b{j}, {c});"),
                     _ => line!(m, "{c} = {left} * b{j} + {c};"),
                 }
@@ -117,7 +124,11 @@ pub(super) fn print(
     }
     for i in 0..tile.lane_rows {
         for j in 0..quads_n {
-            let product: Vec<String> = ["x", "y", "z", "w"].iter().map(|p| format!("c{i}_{j}.{p}")).collect();
+            let sum = |p: &&str| match super::sum_type(body, printer.caps) {
+                "i32" if bytes => format!("bitcast<i32>(c{i}_{j}.{p})"),
+                _ => format!("c{i}_{j}.{p}"),
+            };
+            let product: Vec<String> = ["x", "y", "z", "w"].iter().map(sum).collect();
             finish_tile(&mut m, body, &target, &place, &format!("row_{i}"), &format!("column_{j}"), product);
         }
     }
