@@ -34,6 +34,9 @@ pub(super) unsafe fn reduce_f32<S: Simd>(op: Reduce, columns: bool, t: &Tile) {
     }
 }
 
+/// Rows from this length on are read at two places, so that memory works on two pages at a time.
+const LONG: usize = 4096;
+
 /// Four vectors of running values for each row, so that additions do not wait for each other.
 #[inline(always)]
 unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32) -> f32) {
@@ -43,6 +46,19 @@ unsafe fn fold_row<S: Simd, F: Op2>(t: &Tile, unit: f32, join: impl Fn(f32, f32)
             let mut pa = a.start();
             let mut s = [S::splat(unit); 4];
             let mut i = 0;
+            if t.a.each && t.cols >= LONG {
+                let half = t.cols / 2 / (2 * S::W) * (2 * S::W);
+                let (low, high): (*const f32, *const f32) = (t.a.row(row), t.a.row::<f32>(row).add(half));
+                while i < half {
+                    s[0] = F::apply(s[0], S::load(low.add(i)));
+                    s[1] = F::apply(s[1], S::load(low.add(i + S::W)));
+                    s[2] = F::apply(s[2], S::load(high.add(i)));
+                    s[3] = F::apply(s[3], S::load(high.add(i + S::W)));
+                    i += 2 * S::W;
+                }
+                i = 2 * half;
+                pa = low.add(i);
+            }
             while i + 4 * S::W <= t.cols {
                 for s in &mut s {
                     *s = F::apply(*s, S::load(a.next(&mut pa)));
