@@ -143,14 +143,16 @@ impl Edges {
 impl Edges {
     /// A matrix product that uses each element of an operand few times converts it itself: a cast of data in memory (weights
     /// under autocast) is read as it is. Others would convert every element again and again, from wider memory: for
-    /// them all casts of weights are one launch (see `batch`). Bytes are always read as they are: a device may multiply four
-    /// at a time.
+    /// them all casts of weights are one launch (see `batch`). Bytes that become other integers are always read as they are: a
+    /// device may multiply four at a time.
     fn fold_cast(&self, graph: &Graph, edge: &mut Edge, times: usize) {
-        if graph.node(edge.base).op != Op::Cast {
+        let cast = graph.node(edge.base);
+        if cast.op != Op::Cast {
             return;
         }
         let below = &self.src[edge.base.index()][0];
-        let wanted = times <= FEW_USES || graph.node(below.base).dtype == DType::U8;
+        let bytes = graph.node(below.base).dtype == DType::U8 && cast.dtype.is_int();
+        let wanted = times <= FEW_USES || bytes;
         if wanted
             && self.class[below.base.index()] == Class::Input
             && below.view.is_contiguous()

@@ -1,6 +1,6 @@
 //! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory. The
-//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `memory`. Nothing here knows how a device
-//! runs a kernel.
+//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `memory`. Nothing here
+//! knows how a device runs a kernel.
 
 mod batch;
 mod edges;

@@ -115,11 +115,15 @@ impl Pass<'_> {
             Op::Reduce(Reduce::Sum, axes) if node.dtype.is_float() => {
                 let below = self.new.node(src[0]).clone();
                 // One sign instead of one for each element; the sum is the same to the bit.
-                if below.op == Op::Unary(Unary::Neg) && self.uses[node.src[0].index()] == 1 {
-                    let sum = self.sum(axes, below.src[0], id, node);
+                let old = self.old.node(node.src[0]);
+                if old.op == Op::Unary(Unary::Neg)
+                    && below.op == old.op
+                    && self.uses[node.src[0].index()] == 1
+                {
+                    let sum = self.sum(axes, below.src[0], old.src[0], id);
                     return self.add(below.op, smallvec![sum], node.shape.clone(), node.dtype, id);
                 }
-                return self.sum(axes, src[0], id, node);
+                return self.sum(axes, src[0], node.src[0], id);
             }
             // Zeros around something that is not in memory: the something must be.
             Op::Pad(_) if is_generator(&self.new.node(self.base(src[0]).0).op) => src[0] = self.copy(src[0]),
@@ -156,9 +160,10 @@ impl Pass<'_> {
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
     }
 
-    /// A sum over axes of the new graph, of as little as it takes.
-    fn sum(&mut self, axes: &Dims, of: NodeId, id: NodeId, node: &Node) -> NodeId {
-        let Terms { of, factor } = terms(&self.new, of, axes);
+    /// The sum over axes of a new node, which was `old`, of as little of it as it takes; in place of the old node `id`.
+    fn sum(&mut self, axes: &Dims, of: NodeId, old: NodeId, id: NodeId) -> NodeId {
+        let (node, shared) = (self.old.node(id), self.uses[old.index()] > 1);
+        let Terms { of, factor } = terms(&self.new, of, axes, shared);
         let like =
             |pass: &mut Self, op: Op, src: Sources| pass.add(op, src, node.shape.clone(), node.dtype, id);
         let sum = like(self, Op::Reduce(Reduce::Sum, axes.clone()), smallvec![of]);

@@ -14,20 +14,21 @@ pub(super) struct Terms {
     pub factor: Option<NodeId>,
 }
 
-/// The terms of a sum of floats over axes.
-pub(super) fn terms(graph: &Graph, of: NodeId, axes: &[usize]) -> Terms {
+/// The terms of a sum of floats over axes. `shared` says that what is summed is also wanted itself: then a NaN in terms that
+/// are left out is still seen.
+pub(super) fn terms(graph: &Graph, of: NodeId, axes: &[usize], shared: bool) -> Terms {
     let node = graph.node(of);
     match node.op {
         // Without its factor a sum could leave the range of a narrow type.
         _ if !matches!(node.dtype, DType::F32 | DType::F64) => Terms { of, factor: None },
-        Op::Binary(Binary::Add) => {
+        Op::Binary(Binary::Add) if shared => {
             let balanced = |s: &NodeId| balanced(graph, *s, axes, DEPTH);
             let [a, b] = [node.src[0], node.src[1]];
             match (balanced(&a), balanced(&b)) {
                 // A sum that is zero but for rounding is left to be computed.
                 (true, true) | (false, false) => Terms { of, factor: None },
-                (true, false) => terms(graph, b, axes),
-                (false, true) => terms(graph, a, axes),
+                (true, false) => terms(graph, b, axes, shared),
+                (false, true) => terms(graph, a, axes, shared),
             }
         }
         Op::Binary(Binary::Mul) => {
@@ -107,21 +108,31 @@ mod tests {
     use crate::kernel::{Body, Inst};
     use crate::{DType, Device, Result, Tensor};
 
-    /// The sums of a tensor's kernels.
-    fn sums(tensor: &Tensor) -> Result<usize> {
-        let mut sums = 0;
-        for step in &crate::realize::plan(&[tensor])?.steps {
+    /// How many reductions wait for each other in the kernels of some tensors.
+    fn in_a_row(tensors: &[&Tensor]) -> Result<usize> {
+        let mut most = 0;
+        for step in &crate::realize::plan(tensors)?.steps {
             let Body::Loop(body) = &step.kernel.body else { continue };
-            sums += body.program.iter().filter(|i| matches!(i.inst, Inst::Reduce(..))).count();
+            let mut before: Vec<usize> = vec![];
+            for instr in &body.program {
+                let reduces = matches!(instr.inst, Inst::Reduce(..)) as usize;
+                let operands = instr.inst.operands();
+                before.push(reduces + operands.iter().map(|v| before[v.index()]).max().unwrap_or(0));
+            }
+            most = before.into_iter().fold(most, usize::max);
         }
-        Ok(sums)
+        Ok(most)
     }
 
-    fn check(what: &str, tensor: &Tensor, count: usize) -> Result<()> {
-        assert_eq!(sums(tensor)?, count, "{what}");
-        let reference = tensor.reference()?;
+    /// Checks a sum over an axis of something that is wanted itself, or is not.
+    fn check(what: &str, of: &Tensor, axis: isize, shared: bool, count: usize) -> Result<()> {
+        let sum = of.sum(&[axis], false)?;
+        let wanted = if shared { vec![&sum, of] } else { vec![&sum] };
+        assert_eq!(in_a_row(&wanted)?, count, "{what}");
+        let reference = sum.reference()?;
+        crate::eval(&wanted)?;
         let want = reference.chunks_exact(4).map(|c| f32::from_ne_bytes([c[0], c[1], c[2], c[3]]));
-        for (got, want) in tensor.to_vec::<f32>()?.into_iter().zip(want) {
+        for (got, want) in sum.to_vec::<f32>()?.into_iter().zip(want) {
             assert!((got - want).abs() <= 1e-5 * (1.0 + want.abs()), "{what}: {got}, not {want}");
         }
         Ok(())
@@ -134,15 +145,24 @@ mod tests {
         let y = Tensor::randn(&[5, 33], DType::F32, &device)?;
         crate::eval(&[&x, &y])?;
         let (mean, top) = (x.mean(&[1], true)?, y.max(&[1], true)?);
-        let apart = x.sub(&mean)?;
-        let scaled = apart.mul(&top)?.add(&apart)?;
-        // The largest of y and its sum; the mean of x is not even computed.
-        check("deviations", &scaled.add(&y.mul(&top)?)?.sum(&[1], false)?, 2)?;
-        check("a difference", &y.sub(&apart)?.sum(&[1], false)?, 2)?;
-        // Along the other axis they do not add up to anything known: mean, largest and sum.
-        check("other axis", &scaled.add(&y)?.sum(&[0], false)?, 3)?;
-        // Deviations from the mean of something else.
-        check("other mean", &y.sub(&mean)?.add(&y)?.sum(&[1], false)?, 2)?;
+        let apart = || x.sub(&mean);
+        let scaled = || apart()?.mul(&top)?.add(&apart()?);
+        check("deviations", &scaled()?.add(&y)?, 1, true, 1)?;
+        check("a factor", &y.mul(&top)?, 1, false, 1)?;
+        check("both", &scaled()?.add(&y.mul(&top)?)?, 1, true, 1)?;
+        check("deviations that nobody else would see", &scaled()?.add(&y)?, 1, false, 2)?;
+        // A kernel of its own, which sums everything.
+        check("deviations along the other axis", &scaled()?.add(&y)?, 0, true, 1)?;
+        check("deviations from another's mean", &y.sub(&mean)?.add(&y)?, 1, true, 2)?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_row_without_a_mean_has_no_sum() -> Result<()> {
+        let device = Device::cpu();
+        let x = Tensor::from_slice(&[1.0f32, f32::INFINITY, 2.0], &[1, 3], &device)?;
+        let y = x.sub(&x.mean(&[1], true)?)?.add(1.0)?;
+        assert!(y.sum(&[1], false)?.to_vec::<f32>()?[0].is_nan());
         Ok(())
     }
 }
