@@ -113,17 +113,13 @@ impl Pass<'_> {
         match &node.op {
             Op::Permute(_) | Op::Slice(_) => return self.moved(&node.op, node.src[0], &node.shape, id),
             Op::Reduce(Reduce::Sum, axes) if node.dtype.is_float() => {
-                let below = self.new.node(src[0]).clone();
                 // One sign instead of one for each element; the sum is the same to the bit.
-                let old = self.old.node(node.src[0]);
-                if old.op == Op::Unary(Unary::Neg)
-                    && below.op == old.op
-                    && self.uses[node.src[0].index()] == 1
-                {
-                    let sum = self.sum(axes, below.src[0], old.src[0], id);
-                    return self.add(below.op, smallvec![sum], node.shape.clone(), node.dtype, id);
+                let below = self.old.node(node.src[0]);
+                if below.op == Op::Unary(Unary::Neg) && self.uses[node.src[0].index()] == 1 {
+                    let sum = self.sum(axes, below.src[0], id);
+                    return self.add(below.op.clone(), smallvec![sum], node.shape.clone(), node.dtype, id);
                 }
-                return self.sum(axes, src[0], node.src[0], id);
+                return self.sum(axes, node.src[0], id);
             }
             // Zeros around something that is not in memory: the something must be.
             Op::Pad(_) if is_generator(&self.new.node(self.base(src[0]).0).op) => src[0] = self.copy(src[0]),
@@ -160,10 +156,10 @@ impl Pass<'_> {
         self.add(node.op.clone(), src, node.shape.clone(), node.dtype, id)
     }
 
-    /// The sum over axes of a new node, which was `old`, of as little of it as it takes; in place of the old node `id`.
-    fn sum(&mut self, axes: &Dims, of: NodeId, old: NodeId, id: NodeId) -> NodeId {
-        let (node, shared) = (self.old.node(id), self.uses[old.index()] > 1);
-        let Terms { of, factor } = terms(&self.new, of, axes, shared);
+    /// The sum of an old node over axes, of as little of it as it takes; in place of the old node `id`.
+    fn sum(&mut self, axes: &Dims, of: NodeId, id: NodeId) -> NodeId {
+        let (node, shared) = (self.old.node(id), self.uses[of.index()] > 1);
+        let Terms { of, factor } = terms(&self.new, self.mapped(of), axes, shared);
         let like =
             |pass: &mut Self, op: Op, src: Sources| pass.add(op, src, node.shape.clone(), node.dtype, id);
         let sum = like(self, Op::Reduce(Reduce::Sum, axes.clone()), smallvec![of]);

@@ -3,6 +3,7 @@
 
 use super::again::compute_again;
 use super::chain::Chain;
+use super::native::Native;
 use super::numeric::register;
 use super::space::{Class, Space};
 use super::tile::{Accumulator, Operand, Program};
@@ -39,8 +40,9 @@ pub(super) fn compile(
     let body = again.as_ref().unwrap_or(body);
     let mut goal = TILE;
     loop {
-        let program = Builder::new(kernel, body, segment, epilogue, goal)?.build()?;
+        let mut program = Builder::new(kernel, body, segment, epilogue, goal)?.build()?;
         if program.scratch <= SCRATCH_GOAL || goal <= 512 {
+            program.chains.iter_mut().for_each(|chain| chain.native = Native::of(chain));
             return Ok(program);
         }
         goal /= 2;

@@ -429,7 +429,7 @@ impl Builder<'_> {
                 passes[0].append(&mut steps);
             }
         }
-        self.finish_chains();
+        self.look_ahead();
         let sizes = (0..self.space.accesses.len()).map(|a| self.element_size(a)).collect();
         Ok(Program {
             tile_rows: self.rows,

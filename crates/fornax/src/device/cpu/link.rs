@@ -4,7 +4,6 @@
 use super::chain::{Chain, Do, FOLDS, Link, OUTSIDE, REMEMBERED};
 use super::compile::{Builder, internal};
 use super::emit::Event;
-use super::native::Native;
 use super::numeric::register;
 use super::space::{Base, Class};
 use super::tile::{Code, Operand, Place, Step};
@@ -318,9 +317,9 @@ impl Builder<'_> {
         self.chains.push(chain);
     }
 
-    /// Says which chains ask for memory ahead, and makes the code of all. The last to read a row of memory asks for that of
-    /// the tile below: it is the one that writes, so that reading and writing overlap.
-    pub(super) fn finish_chains(&mut self) {
+    /// Says which chains ask for memory ahead. The last to read a row of memory asks for that of the tile below: it is
+    /// the one that writes, so that reading and writing overlap.
+    pub(super) fn look_ahead(&mut self) {
         let mut asked = FxHashSet::default();
         for chain in self.chains.iter_mut().rev() {
             for (y, operand) in chain.outside.iter().enumerate() {
@@ -337,7 +336,6 @@ impl Builder<'_> {
                     chain.ahead.push((y as u8, bytes));
                 }
             }
-            chain.native = Native::of(chain);
         }
     }
 }
