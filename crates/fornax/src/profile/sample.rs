@@ -302,13 +302,18 @@ mod tests {
         Ok(())
     }
 
-    #[test]
-    fn launches_that_are_all_timed_add_up_to_their_plan() -> Result<()> {
+    /// The second call, with all launches timed.
+    fn seen() -> Result<Observed> {
         let device = device();
         let x = Tensor::ones(&[4096], DType::F32, &device)?;
         x.eval()?;
         call(&x)?;
-        let seen = observe(&device, TimingMode::Launches, || call(&x))?;
+        observe(&device, TimingMode::Launches, || call(&x))
+    }
+
+    #[test]
+    fn launches_that_are_all_timed_add_up_to_their_plan() -> Result<()> {
+        let seen = seen()?;
         let all = Sample { block: 1, of: 1, part: 0 };
         let sum = |timestamp: f64| {
             let mut times = vec![vec![]; seen.launches()];
@@ -326,11 +331,7 @@ mod tests {
 
     #[test]
     fn launches_take_what_lies_between_their_ends() -> Result<()> {
-        let device = device();
-        let x = Tensor::ones(&[4096], DType::F32, &device)?;
-        x.eval()?;
-        call(&x)?;
-        let seen = observe(&device, TimingMode::Launches, || call(&x))?;
+        let seen = seen()?;
         let n = seen.launches();
         let (mut times, mut ends) = (vec![vec![]; n], vec![vec![]; n]);
         add(&mut times, &seen, Sample { block: 1, of: 1, part: 0 }, 0.0);

@@ -101,26 +101,15 @@ impl Copier<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::reference::evaluate;
-    use super::super::tests::{Dice, numbers};
+    use super::super::tests::{Dice, leaves, norm, numbers};
     use super::*;
-    use crate::kernel::{Body, Kernel};
-    use crate::{Device, Result, Tensor, eval};
-
-    /// The row loop of a layer norm with its gradients.
-    fn norm() -> Result<Kernel> {
-        let device = Device::cpu();
-        let leaf = |shape: &[usize]| Tensor::ones(shape, DType::F32, &device)?.variable();
-        let (x, gain, bias) = (leaf(&[7, 20])?, leaf(&[20])?, leaf(&[20])?);
-        eval(&[&x, &gain, &bias])?;
-        let y = x.layer_norm(1, Some(&gain), Some(&bias), 1e-5)?;
-        let gradients = y.backward_with(&x)?;
-        let plan = crate::realize::plan(&[&y, gradients.get(&x).expect("x is a leaf")])?;
-        Ok(plan.steps[0].kernel.clone())
-    }
+    use crate::Result;
+    use crate::kernel::Body;
 
     #[test]
     fn differences_to_the_mean_are_computed_in_each_pass() -> Result<()> {
-        let kernel = norm()?;
+        let wanted = norm(&leaves(7, 20)?)?;
+        let kernel = crate::realize::plan(&[&wanted[0], &wanted[1]])?.steps[0].kernel.clone();
         let Body::Loop(body) = &kernel.body else { panic!("{kernel}") };
         let again = compute_again(body).expect("there is something to compute again");
         let differences = |body: &Loop| {

@@ -6,6 +6,7 @@ use crate::dtype::DType;
 use crate::graph::{Binary, Reduce};
 use crate::kernel::*;
 use crate::view::View;
+use crate::{Device, Result, Tensor};
 
 fn run_statistics(dims: &[usize], reduced: &[bool], x: View, dtype: DType) {
     let (program, stores) = statistics(dtype);
@@ -151,4 +152,19 @@ fn reductions_of_every_dtype() {
             check(&k, &[], 2, &format!("reduce {dtype} {dims:?}"));
         }
     }
+}
+
+#[test]
+fn long_rows_are_whole_wherever_their_halves_meet() -> Result<()> {
+    for n in [4095, 4096, 4101, 8192, 12_345, 40_007] {
+        let x = Tensor::randn(&[2, n], DType::F32, &Device::cpu())?;
+        x.eval()?;
+        let found =
+            [x.sum(&[1], false)?, x.max(&[1], false)?, x.min(&[1], false)?, x.argmax(Some(1), false)?];
+        for (i, tensor) in found.iter().enumerate() {
+            let (have, want) = (tensor.to_bytes()?, tensor.reference()?);
+            close(tensor.dtype(), &have, &want, 1e-4, &format!("reduction {i} of {n}"));
+        }
+    }
+    Ok(())
 }

@@ -6,6 +6,24 @@ use crate::dtype::{DType, Scalar};
 use crate::graph::{Binary, Reduce, Unary};
 use crate::kernel::*;
 use crate::view::View;
+use crate::{Device, Tensor};
+
+/// An operand of a layer norm, its gain and its bias.
+pub(super) fn leaves(rows: usize, cols: usize) -> Result<[Tensor; 3]> {
+    let device = Device::cpu();
+    let leaf = |shape: &[usize]| Tensor::randn(shape, DType::F32, &device)?.variable();
+    let leaves = [leaf(&[rows, cols])?, leaf(&[cols])?, leaf(&[cols])?];
+    crate::eval(&[&leaves[0], &leaves[1], &leaves[2]])?;
+    Ok(leaves)
+}
+
+/// A layer norm and its gradients: a row loop, and the sums of columns that read what it has read.
+pub(super) fn norm(leaves: &[Tensor; 3]) -> Result<Vec<Tensor>> {
+    let [x, gain, bias] = leaves;
+    let y = x.layer_norm(1, Some(gain), Some(bias), 1e-5)?;
+    let gradients = y.backward_with(&x.detach())?;
+    Ok([y].into_iter().chain(leaves.iter().filter_map(|leaf| gradients.get(leaf).cloned())).collect())
+}
 
 /// A source of numbers that are the same every time.
 pub(super) struct Dice(pub u64);
@@ -249,4 +267,21 @@ pub(super) fn statistics(dtype: DType) -> (Vec<Instr>, Vec<Val>) {
     let arg = m.reduce(Reduce::ArgMin, out);
     let min = m.reduce(Reduce::Min, soft);
     (m.program, vec![soft, out, biased, arg, min])
+}
+
+#[test]
+fn memories_begin_apart_and_have_their_size() {
+    let sizes = [1, 64, APART - 1, APART, 3 * APART + 1, 5 * HUGE_PAGE];
+    let memories: Vec<HostMemory> = sizes.iter().map(|&bytes| HostMemory::new(bytes).unwrap()).collect();
+    for (memory, bytes) in memories.iter().zip(sizes) {
+        assert!(memory.bytes() >= bytes && memory.pointer().addr().is_multiple_of(64), "{bytes}");
+        // SAFETY: the memory is that large, and nobody else has it.
+        unsafe { std::ptr::write_bytes(memory.pointer(), 7, bytes) };
+    }
+    let places: Vec<usize> = memories.iter().map(|m| m.skipped).collect();
+    assert!(places[..3].iter().all(|&place| place == 0), "{places:?}");
+    // Other tests take places, too: at least these are multiples of one.
+    assert!(places[3..].iter().all(|place| place.is_multiple_of(PLACE)), "{places:?}");
+    let two = [HostMemory::new(5 * HUGE_PAGE), HostMemory::new(5 * HUGE_PAGE)].map(Option::unwrap);
+    assert!(two.iter().all(|m| (m.pointer().addr() - m.skipped).is_multiple_of(HUGE_PAGE)));
 }

@@ -1,7 +1,8 @@
 //! The device with less than its adapter has: every feature forced off in turn, small limits, and a device that goes away.
 //! Where there is no adapter, not even a software one, nothing is tested and the run says so.
 
-use super::print::{Dispatch, Form, Shape, print};
+use super::print::tests::printed;
+use super::print::{Dispatch, Form, Shape, Tile, print};
 use super::{Caps, Wgpu, lock};
 use crate::graph::interpret::{Array, Data};
 use crate::kernel::Body;
@@ -115,11 +116,12 @@ fn train(device: &Device) -> Result<Vec<f32>> {
 #[test]
 fn every_kernel_shape_without_each_feature() -> Result<()> {
     type Limit = fn(Caps) -> Caps;
-    let limits: [(&str, Limit); 8] = [
+    let limits: [(&str, Limit); 9] = [
         ("no f16", |c| Caps { f16: false, cooperative: false, ..c }),
         ("no 64-bit integers", |c| Caps { int64: false, ..c }),
         ("no subgroups", |c| Caps { subgroup: None, cooperative: false, ..c }),
         ("no immediates", |c| Caps { immediates: false, ..c }),
+        ("no products of four bytes", |c| Caps { packed: false, ..c }),
         ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
         ("small workgroups", |c| Caps { lanes: 64, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
         ("few bindings", |c| Caps { buffers: 8, ..c }),
@@ -316,6 +318,50 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
             }
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn products_of_bytes() -> Result<()> {
+    let rule = |tensor: &Tensor, caps: &Caps| -> Result<bool> {
+        Ok(printed(&[tensor], caps)?.iter().any(|(_, dispatch)| dispatch.text.contains("dot4U8Packed")))
+    };
+    let tile = Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 };
+    for packed in [true, false] {
+        let Some((gpu, device)) = limited(|caps| Caps { packed, ..caps }) else { return Ok(()) };
+        let bytes = |shape: &[usize]| {
+            let n: usize = shape.iter().product();
+            let data: Vec<u8> = (0..n).map(|i| (i * 89 + i / 7) as u8).collect();
+            Tensor::from_slice(&data, shape, &device)
+        };
+        // Batch, m, n, k; whether four steps of k are in one word of both operands; how many workgroups share a sum.
+        for ([b, m, n, k], whole, parts) in [
+            ([1, 70, 50, 64], true, 1),
+            ([1, 33, 130, 1000], true, 1),
+            ([1, 33, 70, 1000], true, 3),
+            ([1, 300, 270, 64], true, 1),
+            ([3, 20, 20, 36], true, 1),
+            ([1, 64, 64, 30], false, 1),
+        ] {
+            *lock(&gpu.tuner.forced) = Some(Form::Tile(tile, parts));
+            let (x, y) = (bytes(&[b, m, k])?, bytes(&[b, n, k])?.transpose(1, 2)?);
+            for dtype in [DType::U8, DType::U32, DType::I32] {
+                let product = x.to_dtype(dtype)?.matmul(&y.to_dtype(dtype)?)?;
+                let what = format!("{b}x{m}x{n}x{k} in {parts}, {dtype}, packed: {packed}");
+                assert_eq!(rule(&product, &gpu.caps)?, whole && packed, "{what}");
+                check(&what, Ok(product))?;
+            }
+            // The steps of k are rows of the right operand: they lie in different words.
+            let product = x.matmul(&bytes(&[b, k, n])?)?;
+            assert!(!rule(&product, &gpu.caps)?);
+            check("rows", Ok(product))?;
+        }
+        // From the second element on, words hold other four bytes than those that are multiplied.
+        *lock(&gpu.tuner.forced) = None;
+        let product = bytes(&[40, 65])?.narrow(1, 1, 64)?.matmul(&bytes(&[40, 64])?.t()?)?;
+        assert!(!rule(&product, &gpu.caps)?);
+        check("not aligned", Ok(product))?;
     }
     Ok(())
 }

@@ -153,6 +153,7 @@ impl Native {
 #[cfg(test)]
 mod tests {
     use super::super::ops::{Slot, loops};
+    use super::super::tests::{leaves, norm};
     use super::super::tile::Operand;
     use super::*;
     use crate::dtype::DType;
@@ -357,15 +358,10 @@ mod tests {
 
     #[test]
     fn layers_are_few_chains_and_all_have_code() -> Result<()> {
-        let device = Device::cpu();
-        let leaf = |shape: &[usize]| Tensor::ones(shape, DType::F32, &device)?.variable();
-        let (x, gain, bias) = (leaf(&[4096, 768])?, leaf(&[768])?, leaf(&[768])?);
-        eval(&[&x, &gain, &bias])?;
-        let y = x.layer_norm(1, Some(&gain), Some(&bias), 1e-5)?;
-        let gradients = y.backward_with(&x)?;
-        let mut wanted = vec![&y];
-        wanted.extend([&x, &gain, &bias].into_iter().filter_map(|leaf| gradients.get(leaf)));
-        for (targets, count) in [(&[&y][..], 3), (&wanted[..], 4), (&[&x.softmax(1)?, &x.gelu()?][..], 4)] {
+        let leaves = leaves(4096, 768)?;
+        let (x, norm) = (&leaves[0], norm(&leaves)?);
+        let all: Vec<&Tensor> = norm.iter().collect();
+        for (targets, count) in [(&all[..1], 3), (&all[..], 4), (&[&x.softmax(1)?, &x.gelu()?][..], 4)] {
             let chains = chains(targets)?;
             assert_eq!(chains.len(), count);
             assert!(chains.iter().all(|chain| chain.native.is_some()));

@@ -20,12 +20,12 @@ mod scatter;
 mod snapshots;
 mod sort;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod tile;
 
-#[cfg(test)]
-pub(crate) use matmul::Shape;
 pub(crate) use matmul::{Form, candidates};
+#[cfg(test)]
+pub(crate) use matmul::{Shape, Tile};
 pub(crate) use module::{Binding, Module};
 
 use crate::error::{Error, Result};

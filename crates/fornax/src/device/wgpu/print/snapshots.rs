@@ -1,8 +1,8 @@
 //! The WGSL of a few telling kernels, word for word, beside this file. After a deliberate change run the tests once
 //! with UPDATE_SNAPSHOTS=1 and read the difference.
 
-use super::tests::{LARGE, validate};
-use super::{Caps, print};
+use super::tests::{LARGE, printed, validate};
+use super::{Caps, Dispatch, print};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::{AttentionOptions, Device, Tensor, grad};
@@ -10,15 +10,8 @@ use std::path::Path;
 
 /// Prints the kernels that compute some tensors and compares them with the file of that name.
 fn check(name: &str, caps: &Caps, targets: &[&Tensor]) -> Result<()> {
-    let plan = crate::realize::plan(targets)?;
-    let mut text = String::new();
-    for step in &plan.steps {
-        let printed = print(&step.kernel, &vec![true; step.kernel.in_place.len()], None, caps)?;
-        for dispatch in printed.dispatches {
-            validate(&step.kernel.label, &dispatch.text, caps);
-            text += &format!("// {}: {:?} workgroups\n{}\n", step.kernel.label, dispatch.grid, dispatch.text);
-        }
-    }
+    let part = |(label, d): (String, Dispatch)| format!("// {label}: {:?} workgroups\n{}\n", d.grid, d.text);
+    let text: String = printed(targets, caps)?.into_iter().map(part).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("src/device/wgpu/print/snapshots")
         .join(format!("{name}.wgsl"));

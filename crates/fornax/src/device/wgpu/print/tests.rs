@@ -1,7 +1,7 @@
 //! Every form of the kernels that are not loops, printed for adapters with much and with little, must be WGSL
 //! that such an adapter takes; and an adapter that uses little of what it has must compute the same.
 
-use super::{Caps, print};
+use super::{Caps, Dispatch, print};
 use crate::dtype::DType;
 use crate::graph::AttentionSpec;
 use crate::kernel::{Attention, AttentionGrad, Body, Kernel, Port, Scan, ScatterAdd, Sort, Work};
@@ -301,59 +301,15 @@ fn gradients_of_attention_in_rounds() -> Result<()> {
     Ok(())
 }
 
-/// The texts that compute a tensor on an adapter with everything.
-fn texts(tensor: &Tensor) -> Result<String> {
-    let mut all = String::new();
-    for step in &crate::realize::plan(&[tensor])?.steps {
-        let printed = print(&step.kernel, &vec![true; step.kernel.in_place.len()], None, &LARGE)?;
-        for dispatch in printed.dispatches {
-            validate(&step.kernel.label, &dispatch.text, &LARGE);
-            all += &dispatch.text;
+/// The kernels that compute some tensors, printed and valid: labels and dispatches.
+pub(in crate::device::wgpu) fn printed(targets: &[&Tensor], caps: &Caps) -> Result<Vec<(String, Dispatch)>> {
+    let mut all = vec![];
+    for step in &crate::realize::plan(targets)?.steps {
+        let label = &step.kernel.label;
+        for dispatch in print(&step.kernel, &vec![true; step.kernel.in_place.len()], None, caps)?.dispatches {
+            validate(label, &dispatch.text, caps);
+            all.push((label.to_string(), dispatch));
         }
     }
     Ok(all)
-}
-
-#[test]
-fn products_of_bytes() -> Result<()> {
-    for packed in [true, false] {
-        let Ok(gpu) = crate::device::wgpu::Wgpu::open_with("wgpu", |caps| Caps { packed, ..caps }) else {
-            println!("no wgpu adapter: nothing was tested");
-            return Ok(());
-        };
-        let device = Device::with_backend(Arc::new(gpu));
-        let bytes = |shape: &[usize]| {
-            let n: usize = shape.iter().product();
-            let data: Vec<u8> = (0..n).map(|i| (i * 89 + i / 7) as u8).collect();
-            Tensor::from_slice(&data, shape, &device)
-        };
-        // (batch, m, n, k), and whether four steps of k are in one word of both operands.
-        for ([b, m, n, k], whole) in [
-            ([1, 70, 50, 64], true),
-            ([1, 33, 130, 1000], true),
-            ([1, 300, 270, 64], true),
-            ([3, 20, 20, 36], true),
-            ([1, 64, 64, 30], false),
-        ] {
-            let (x, y) = (bytes(&[b, m, k])?, bytes(&[b, n, k])?);
-            let turned = y.transpose(1, 2)?;
-            for dtype in [DType::U8, DType::I32] {
-                let product = x.to_dtype(dtype)?.matmul(&turned.to_dtype(dtype)?)?;
-                let what = format!("{b}x{m}x{n}x{k} {dtype} packed {packed}");
-                assert_eq!(texts(&product)?.contains("dot4U8Packed"), whole, "{what}");
-                compare(&what, &product)?;
-            }
-            // The steps of k are rows of the right operand: they lie in different words.
-            let rows = bytes(&[b, k, n])?;
-            let product = x.matmul(&rows)?;
-            assert!(!texts(&product)?.contains("dot4U8Packed"));
-            compare("rows", &product)?;
-        }
-        // From the second element on, words hold other four bytes than those that are multiplied.
-        let (x, y) = (bytes(&[40, 65])?.narrow(1, 1, 64)?, bytes(&[40, 64])?);
-        let product = x.matmul(&y.t()?)?;
-        assert!(!texts(&product)?.contains("dot4U8Packed"));
-        compare("not aligned", &product)?;
-    }
-    Ok(())
 }
