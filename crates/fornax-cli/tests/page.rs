@@ -138,17 +138,18 @@ fn the_page_works_in_a_browser() {
     let _ = std::fs::remove_dir_all(&directory);
     std::fs::create_dir_all(&directory).expect("a directory");
     let file = page(&directory);
+    let address = format!("file://{}", file.display());
     let mut browser = Browser::start(&directory);
     for (name, width, dark) in
         [("light", 1280, false), ("dark", 1280, true), ("narrow", 390, false), ("narrow-dark", 390, true)]
     {
-        browser.open(&file, width, dark);
+        browser.open(&address, width, dark);
         renders(&mut browser, name);
         browser.picture(&directory.join(format!("{name}.png")));
     }
-    browser.open(&file, 1280, false);
+    browser.open(&address, 1280, false);
     hovers(&mut browser);
     sorts(&mut browser);
     zooms(&mut browser);
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.complaints("file://"), Vec::<String>::new());
 }

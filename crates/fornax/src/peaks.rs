@@ -14,7 +14,8 @@ use crate::store;
 use crate::tensor::Tensor;
 use std::fmt::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use web_time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Seconds that a case runs before it counts: clocks rise, plans are built, pages are touched.
 const WARM: f64 = 0.06;

@@ -241,7 +241,7 @@ fn run(
         }
     };
     let memories = if recording { memories() } else { vec![] };
-    device.ran().push(Ran { plan: plan.clone(), times, done: std::time::Instant::now(), memories });
+    device.ran().push(Ran { plan: plan.clone(), times, done: web_time::Instant::now(), memories });
     Ok(())
 }
 

@@ -30,14 +30,10 @@ impl Browser {
         let process = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh"])
             .arg(program)
-            .args([
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--no-first-run",
-            ])
-            .args(["--remote-debugging-pipe", "--hide-scrollbars"])
+            .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
+            .args(["--remote-debugging-pipe", "--hide-scrollbars", "--disable-background-networking"])
+            // A GPU that is a program, so that WebGPU is there on every machine.
+            .args(["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"])
             .arg(format!("--user-data-dir={}", directory.join("browser").display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -81,14 +77,14 @@ impl Browser {
         }
     }
 
-    /// Opens a file at a width, light or dark, and waits until it is loaded.
-    pub fn open(&mut self, file: &Path, width: u32, dark: bool) {
+    /// Opens a page at a width, light or dark, and waits until it is loaded.
+    pub fn open(&mut self, address: &str, width: u32, dark: bool) {
         let metrics = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         let scheme = json!({"name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" }});
         self.call("Emulation.setEmulatedMedia", json!({"features": [scheme]}));
         let before = self.events.len();
-        self.call("Page.navigate", json!({"url": format!("file://{}", file.display())}));
+        self.call("Page.navigate", json!({"url": address}));
         while !self.events[before..].iter().any(|e| e["method"] == "Page.loadEventFired") {
             let event = self.next();
             self.events.push(event);
@@ -132,8 +128,8 @@ impl Browser {
         std::fs::write(file, decode(data)).expect("written");
     }
 
-    /// Errors and warnings of the page's script, and what it asked of a network.
-    pub fn complaints(&self) -> Vec<String> {
+    /// Errors and warnings of the page's script, and what it asked of anybody but its home.
+    pub fn complaints(&self, home: &str) -> Vec<String> {
         let is = |e: &Value| match e["method"].as_str() {
             Some("Runtime.exceptionThrown") => true,
             Some("Runtime.consoleAPICalled") => {
@@ -142,7 +138,7 @@ impl Browser {
             Some("Log.entryAdded") => e["params"]["entry"]["level"] == "error",
             Some("Network.requestWillBeSent") => {
                 let url = e["params"]["request"]["url"].as_str().unwrap_or_default();
-                !url.starts_with("file://") && !url.starts_with("data:")
+                !url.starts_with(home) && !url.starts_with("data:")
             }
             _ => false,
         };

@@ -8,7 +8,8 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use web_time::Instant;
 
 /// A memory on a device. The device that made it knows what is behind it.
 pub trait Memory: Any + Send + Sync {}

@@ -9,7 +9,7 @@ pub mod cpu;
 mod pool;
 mod stats;
 mod timing;
-#[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+#[cfg(feature = "wgpu")]
 pub mod wgpu;
 
 pub(crate) use backend::host_seconds;
@@ -30,7 +30,9 @@ use stats::Counters;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::task::Poll;
+use std::time::Duration;
+use web_time::Instant;
 
 /// A plan that ran while somebody measured or recorded.
 pub(crate) struct Ran {
@@ -81,10 +83,9 @@ pub struct Device(pub(crate) Arc<Inner>);
 
 impl Device {
     /// The best device of this machine (a GPU if there is a real one, otherwise the CPU), or the one that
-    /// `FORNAX_DEVICE` names. Always the same one.
+    /// `FORNAX_DEVICE` names. Always the same one. In a browser the CPU, unless [`Device::best_async`] came before.
     pub fn best() -> Result<Device> {
-        static BEST: Mutex<Option<Device>> = Mutex::new(None);
-        let mut best = BEST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut best = Device::chosen();
         if let Some(device) = &*best {
             return Ok(device.clone());
         }
@@ -96,9 +97,26 @@ impl Device {
         Ok(best.insert(device).clone())
     }
 
+    /// As [`Device::best`], also in a browser, which opens its GPU only for those who await it.
+    pub async fn best_async() -> Result<Device> {
+        if cfg!(target_family = "wasm")
+            && Device::chosen().is_none()
+            && let Ok(device) = Device::open_async("wgpu").await
+        {
+            Device::chosen().get_or_insert(device);
+        }
+        Device::best()
+    }
+
+    /// What [`Device::best`] found, once it was asked.
+    fn chosen() -> MutexGuard<'static, Option<Device>> {
+        static BEST: Mutex<Option<Device>> = Mutex::new(None);
+        BEST.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// The first real GPU that can be opened.
     fn gpu() -> Option<Device> {
-        #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+        #[cfg(feature = "wgpu")]
         if wgpu::Wgpu::exists() {
             return Device::open("wgpu").ok();
         }
@@ -116,19 +134,26 @@ impl Device {
     pub fn open(name: &str) -> Result<Device> {
         match name {
             "cpu" => Ok(Device::with_backend(Arc::new(cpu::Cpu::new()))),
-            #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
-            _ if name == "wgpu" || name.starts_with("wgpu:") => {
-                Ok(Device::with_backend(Arc::new(wgpu::Wgpu::open(name)?)))
-            }
+            #[cfg(feature = "wgpu")]
+            _ if wgpu::Wgpu::is_named(name) => Ok(Device::with_backend(Arc::new(wgpu::Wgpu::open(name)?))),
             _ => Err(Device::unknown(name)),
         }
     }
 
+    /// As [`Device::open`], without blocking the thread: the only way to a GPU in a browser.
+    pub async fn open_async(name: &str) -> Result<Device> {
+        #[cfg(feature = "wgpu")]
+        if wgpu::Wgpu::is_named(name) {
+            return Ok(Device::with_backend(Arc::new(wgpu::Wgpu::open_async(name, |caps| caps).await?)));
+        }
+        Device::open(name)
+    }
+
     /// The names of all devices of this machine, as [`Device::open`] takes them.
     pub fn names() -> Vec<String> {
-        #[cfg(all(feature = "wgpu", not(target_family = "wasm")))]
+        #[cfg(feature = "wgpu")]
         let gpus = wgpu::adapters().into_iter().map(|a| a.device);
-        #[cfg(not(all(feature = "wgpu", not(target_family = "wasm"))))]
+        #[cfg(not(feature = "wgpu"))]
         let gpus = std::iter::empty();
         std::iter::once("cpu".to_string()).chain(gpus).collect()
     }
@@ -173,6 +198,18 @@ impl Device {
     /// Waits until everything launched has finished.
     pub fn synchronize(&self) -> Result<()> {
         self.0.backend.synchronize()
+    }
+
+    /// As [`Device::synchronize`], without blocking the thread.
+    pub async fn synchronize_async(&self) -> Result<()> {
+        let memory = self.allocate(16)?;
+        let mut reading = self.0.backend.read(memory.memory(), 0)?;
+        std::future::poll_fn(|context| match reading.wake(context.waker()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+        reading.wait().map(drop)
     }
 
     /// Counters since the device was opened or [`Device::reset_stats`].

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use web_time::Instant;
 
 /// What the pool has done, in allocations and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -302,7 +302,7 @@ fn nested(rows: &[ModuleTime]) -> Vec<usize> {
 
 /// The calling thread's spans in order, with their depth.
 fn spans(seen: &Observed) -> Vec<SpanTime> {
-    let seconds = |at: std::time::Instant| at.saturating_duration_since(seen.start).as_secs_f64();
+    let seconds = |at: web_time::Instant| at.saturating_duration_since(seen.start).as_secs_f64();
     let mut spans: Vec<SpanTime> = seen
         .spans
         .iter()

@@ -33,7 +33,8 @@ use crate::device::{Clock, Device, TimingMode};
 use crate::error::Result;
 use observe::{Observed, observe};
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use web_time::Instant;
 
 /// How [`profile_with`] looks at a call.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::span::{self, Span};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
-use std::time::Instant;
+use web_time::Instant;
 
 /// What was seen of one call.
 pub(super) struct Observed {

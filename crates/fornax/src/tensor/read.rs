@@ -121,6 +121,11 @@ impl Tensor {
         self.later(|bytes| T::from_bytes(bytes)[0])
     }
 
+    /// As [`Tensor::to_bytes`], without blocking the thread. Works with any executor.
+    pub async fn to_bytes_async(&self) -> Result<Vec<u8>> {
+        self.later(<[u8]>::to_vec)?.await
+    }
+
     /// As [`Tensor::to_vec`], without blocking the thread. Works with any executor.
     pub async fn to_vec_async<T: Element>(&self) -> Result<Vec<T>> {
         self.to_vec_later()?.await

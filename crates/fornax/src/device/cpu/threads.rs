@@ -1,13 +1,12 @@
 //! Threads and their scratch memory. How work is cut never depends on how many threads there are, so neither
 //! do results.
 
+use rayon::prelude::*;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::RefCell;
 
 /// Calls `f` with 0..n, in any order, on as many threads as there are.
-#[cfg(not(target_family = "wasm"))]
 pub(super) fn each(n: usize, f: impl Fn(usize) + Send + Sync) {
-    use rayon::prelude::*;
     if n <= 1 {
         (0..n).for_each(f);
     } else {
@@ -15,22 +14,9 @@ pub(super) fn each(n: usize, f: impl Fn(usize) + Send + Sync) {
     }
 }
 
-/// Calls `f` with 0..n.
-#[cfg(target_family = "wasm")]
-pub(super) fn each(n: usize, f: impl Fn(usize) + Send + Sync) {
-    (0..n).for_each(f);
-}
-
 /// Runs `f` among the threads, so that what it hands to [`each`] finds them awake.
-#[cfg(not(target_family = "wasm"))]
 pub(super) fn among<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     if rayon::current_thread_index().is_some() { f() } else { rayon::scope(|_| f()) }
-}
-
-/// Runs `f`.
-#[cfg(target_family = "wasm")]
-pub(super) fn among<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    f()
 }
 
 /// Memory of a thread, aligned to cache lines, that grows to the largest need.

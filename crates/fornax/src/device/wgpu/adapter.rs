@@ -36,10 +36,11 @@ pub(super) fn instance() -> wgpu::Instance {
     wgpu::Instance::new(descriptor)
 }
 
-/// All adapters, real ones first.
-pub(super) fn all(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
-    let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-    let mut adapters = super::wait(instance.enumerate_adapters(backends));
+/// All adapters, real ones first. A browser has one.
+async fn all(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    use wgpu::Backends as B;
+    let backends = B::VULKAN | B::METAL | B::DX12 | B::BROWSER_WEBGPU;
+    let mut adapters = instance.enumerate_adapters(backends).await;
     let rank = |a: &wgpu::Adapter| match a.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -51,13 +52,13 @@ pub(super) fn all(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
+fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
 /// The adapter that a name means: "wgpu" (the best one), "wgpu:1" (by number), "wgpu:name" (part of its name).
-pub(super) fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
-    let adapters = all(instance);
+pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
+    let adapters = all(instance).await;
     let missing = |detail: String| Error::NoDevice { name: name.into(), detail };
     let listed = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>().join(", ");
     let wanted = match name.split_once(':') {
@@ -77,6 +78,9 @@ pub(super) fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu
     let count = adapters.len();
     let adapter = adapters.into_iter().nth(wanted).ok_or_else(|| {
         missing(match count {
+            0 if cfg!(target_family = "wasm") => {
+                "the browser offers no WebGPU adapter; is WebGPU switched on? Use the cpu device".into()
+            }
             0 => {
                 "no Vulkan, Metal or DX12 adapter was found; is a driver installed? Use the cpu device".into()
             }
@@ -149,13 +153,20 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
     }
 }
 
-/// How long the forms of new products may be measured when a plan is compiled. Software is too slow to be worth it.
+/// How long the forms of new products may be measured when a plan is compiled. Software is too slow to be worth it, and a
+/// browser cannot wait for a measurement.
 pub(super) fn tuning_budget(adapter: &wgpu::Adapter) -> std::time::Duration {
-    std::time::Duration::from_secs(if is_software(adapter) { 0 } else { 2 })
+    let none = is_software(adapter) || cfg!(target_family = "wasm");
+    std::time::Duration::from_secs(if none { 0 } else { 2 })
 }
 
-/// What `fornax info` shows of every adapter.
+/// What `fornax info` shows of every adapter. Nothing in a browser: see [`adapters_async`].
 pub fn adapters() -> Vec<AdapterReport> {
+    super::wait(adapters_async()).unwrap_or_default()
+}
+
+/// As [`adapters`], for those who must not wait.
+pub async fn adapters_async() -> Vec<AdapterReport> {
     let instance = instance();
     let report = |(i, adapter): (usize, &wgpu::Adapter)| {
         let info = adapter.get_info();
@@ -172,5 +183,5 @@ pub fn adapters() -> Vec<AdapterReport> {
             software: is_software(adapter),
         }
     };
-    all(&instance).iter().enumerate().map(report).collect()
+    all(&instance).await.iter().enumerate().map(report).collect()
 }

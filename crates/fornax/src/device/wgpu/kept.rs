@@ -2,12 +2,13 @@
 //! of the texts that are in it. An adapter whose driver gives no such blob compiles every time, or has a cache that it
 //! does not tell of.
 
-use super::{lock, wait};
+use super::{checked, lock};
 use crate::store;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use web_time::Instant;
 
 const KIND: &str = "pipelines";
 /// What has grown past this is begun anew: a driver's cache forgets nothing, and all of it is read when a device opens.
@@ -42,12 +43,11 @@ impl Kept {
         let stored = store::load(KIND, &key).filter(|stored| stored.len() <= MOST_BYTES);
         let (found, blob) = stored.as_deref().and_then(unpack).unwrap_or_default();
         let make = |data: Option<&[u8]>| {
-            let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
             let descriptor = wgpu::PipelineCacheDescriptor { label: None, data, fallback: true };
             // SAFETY: the bytes came out of `get_data` of the same adapter and driver: the store's key names them, and
             // its checksum says that they are whole.
-            let cache = unsafe { device.create_pipeline_cache(&descriptor) };
-            wait(scope.pop()).is_none().then_some(cache)
+            let cache = || unsafe { device.create_pipeline_cache(&descriptor) };
+            checked(device, wgpu::ErrorFilter::Validation, cache).ok()
         };
         let taken = (!blob.is_empty()).then(|| make(Some(blob))).flatten();
         // Of bytes that it does not know, wgpu makes an empty cache.

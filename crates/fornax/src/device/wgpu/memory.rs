@@ -1,6 +1,6 @@
 //! Buffers, and the way of bytes into them.
 
-use super::{Wgpu, wait};
+use super::{Wgpu, checked};
 use crate::device::Memory;
 use crate::error::Result;
 use std::sync::atomic::Ordering;
@@ -20,17 +20,15 @@ impl Wgpu {
         if size > self.limits.max_buffer_size {
             return None;
         }
-        let scope = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+        let descriptor = wgpu::BufferDescriptor {
             label: None,
             size,
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
-        });
-        match wait(scope.pop()) {
-            Some(_) => None,
-            None => Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) }),
-        }
+        };
+        let make = || self.device.create_buffer(&descriptor);
+        let buffer = checked(&self.device, wgpu::ErrorFilter::OutOfMemory, make).ok()?;
+        Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) })
     }
 
     /// Queued before everything that is submitted later.

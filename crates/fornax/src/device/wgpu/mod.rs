@@ -1,4 +1,4 @@
-//! The wgpu device: every GPU that Vulkan, Metal or DX12 reaches. Kernels become WGSL (`print/`), a plan becomes one
+//! The wgpu device: every GPU that Vulkan, Metal, DX12 or a browser's WebGPU reaches. Kernels become WGSL (`print/`), a plan becomes one
 //! command buffer (`queue`). Submission is asynchronous: [`Backend::launch`] returns when the work is queued, and
 //! only reading back waits. Nothing here knows tensors or graphs.
 
@@ -13,7 +13,7 @@ mod read;
 mod tests;
 mod tune;
 
-pub use adapter::{AdapterReport, adapters};
+pub use adapter::{AdapterReport, adapters, adapters_async};
 pub use print::Caps;
 
 use super::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Way};
@@ -30,9 +30,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-/// Waits for a future that the GPU's driver or a poll completes.
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    pollster::block_on(future)
+/// What a future gives that the GPU's driver or a poll completes. Nothing in a browser, where nobody may wait.
+fn wait<T>(future: impl Future<Output = T>) -> Option<T> {
+    #[cfg(not(target_family = "wasm"))]
+    let value = Some(pollster::block_on(future));
+    #[cfg(target_family = "wasm")]
+    let value = {
+        drop(future);
+        None
+    };
+    value
+}
+
+/// Makes something on a device, and says what the device has against it. A browser does not tell at once: there the next
+/// call that uses the device does.
+fn checked<T>(
+    device: &wgpu::Device,
+    filter: wgpu::ErrorFilter,
+    make: impl FnOnce() -> T,
+) -> std::result::Result<T, wgpu::Error> {
+    if cfg!(target_family = "wasm") {
+        return Ok(make());
+    }
+    let scope = device.push_error_scope(filter);
+    let made = make();
+    match wait(scope.pop()).flatten() {
+        Some(e) => Err(e),
+        None => Ok(made),
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -69,20 +94,33 @@ pub struct Wgpu {
 }
 
 impl Wgpu {
+    /// Whether that is a name of such a device.
+    pub fn is_named(name: &str) -> bool {
+        name == "wgpu" || name.starts_with("wgpu:")
+    }
+
+    /// Whether this machine has a GPU that is not a program. A browser does not say.
+    pub fn exists() -> bool {
+        adapters().first().is_some_and(|adapter| !adapter.software)
+    }
+
     /// Opens the adapter that a name means; see [`crate::Device::open`].
     pub fn open(name: &str) -> Result<Wgpu> {
         Wgpu::open_with(name, |caps| caps)
     }
 
-    /// Whether this machine has a GPU that is not a program.
-    pub fn exists() -> bool {
-        adapter::all(&adapter::instance()).first().is_some_and(|a| !adapter::is_software(a))
-    }
-
     /// Opens an adapter and uses only what `limit` leaves of its capabilities.
     pub fn open_with(name: &str, limit: impl FnOnce(Caps) -> Caps) -> Result<Wgpu> {
+        wait(Wgpu::open_async(name, limit)).unwrap_or_else(|| {
+            let detail = "a browser opens a GPU only for those who await it: use Device::open_async";
+            Err(Error::NoDevice { name: name.into(), detail: detail.into() })
+        })
+    }
+
+    /// As [`Wgpu::open_with`], for those who must not wait.
+    pub async fn open_async(name: &str, limit: impl FnOnce(Caps) -> Caps) -> Result<Wgpu> {
         let instance = adapter::instance();
-        let (number, adapter) = adapter::find(&instance, name)?;
+        let (number, adapter) = adapter::find(&instance, name).await?;
         let features = adapter::features(&adapter);
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
@@ -95,10 +133,9 @@ impl Wgpu {
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         };
-        let (device, queue) = wait(adapter.request_device(&descriptor)).map_err(|e| Error::NoDevice {
-            name: name.into(),
-            detail: format!("the driver refused it: {e}"),
-        })?;
+        let refused =
+            |e| Error::NoDevice { name: name.into(), detail: format!("the driver refused it: {e}") };
+        let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
         let fault = Arc::new(Mutex::new(None));
         let (on_error, on_loss) = (fault.clone(), fault.clone());
         device.on_uncaptured_error(Arc::new(move |e: wgpu::Error| {
@@ -152,6 +189,7 @@ impl Wgpu {
     /// Waits until everything submitted has finished.
     fn drain(&self) -> Result<()> {
         let _phase = span::enter(Phase::Wait);
+        self.reader.may_wait()?;
         self.device
             .poll(wgpu::PollType::wait_indefinitely())
             .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;

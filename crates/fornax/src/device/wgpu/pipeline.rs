@@ -3,7 +3,7 @@
 
 use super::memory::GpuMemory;
 use super::print::{self, Binding, Form};
-use super::{Wgpu, lock, own, wait};
+use super::{Wgpu, checked, lock, own};
 use crate::device::{Launch, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
+use web_time::Instant;
 
 /// The memories of a bind group, by id.
 type Key = SmallVec<[u64; 12]>;
@@ -173,36 +173,41 @@ impl Ready {
         let entries: Vec<_> = dispatch.bindings.iter().enumerate().map(entry).collect();
         let immediates = dispatch.text.contains("var<immediate>");
         let size = if immediates { (kernel.args.len() as u32 * 8).next_multiple_of(16) } else { 0 };
-        let (start, scope) = (Instant::now(), gpu.device.push_error_scope(wgpu::ErrorFilter::Validation));
-        let layout = gpu
-            .device
-            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });
-        let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &[Some(&layout)],
-            immediate_size: size,
-        });
-        let source = wgpu::ShaderSource::Wgsl(dispatch.text.as_str().into());
-        let module = wgpu::ShaderModuleDescriptor { label: Some(&kernel.label), source };
-        // SAFETY: the printers address only what the views of a kernel address, which the schedule keeps inside its
-        // memories (gathers clamp their index), and their loops end; tests compare all of it with the reference.
-        let module = unsafe {
-            gpu.device.create_shader_module_trusted(module, wgpu::ShaderRuntimeChecks::unchecked())
+        let start = Instant::now();
+        let make = || {
+            let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: None,
+                entries: &entries,
+            });
+            let pipeline_layout = gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[Some(&layout)],
+                immediate_size: size,
+            });
+            let source = wgpu::ShaderSource::Wgsl(dispatch.text.as_str().into());
+            let module = wgpu::ShaderModuleDescriptor { label: Some(&kernel.label), source };
+            // SAFETY: the printers address only what the views of a kernel address, which the schedule keeps inside its
+            // memories (gathers clamp their index), and their loops end; tests compare all of it with the reference.
+            let module = unsafe {
+                gpu.device.create_shader_module_trusted(module, wgpu::ShaderRuntimeChecks::unchecked())
+            };
+            let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(&kernel.label),
+                layout: Some(&pipeline_layout),
+                module: &module,
+                entry_point: Some("main"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: gpu.kept.driver.as_ref(),
+            });
+            (layout, pipeline)
         };
-        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(&kernel.label),
-            layout: Some(&pipeline_layout),
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions {
-                zero_initialize_workgroup_memory: false,
-                ..Default::default()
-            },
-            cache: gpu.kept.driver.as_ref(),
-        });
-        if let Some(e) = wait(scope.pop()) {
-            return Err(Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) });
-        }
+        let made = checked(&gpu.device, wgpu::ErrorFilter::Validation, make);
+        let refused =
+            |e| Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) };
+        let (layout, pipeline) = made.map_err(refused)?;
         let found = gpu.kept.note(&dispatch.text, start.elapsed());
         if found { &gpu.found } else { &gpu.compiled }.fetch_add(1, Ordering::Relaxed);
         Ok(Ready {

@@ -74,6 +74,16 @@ impl Reader {
         self.failed(detail)
     }
 
+    /// An error where nobody may wait.
+    pub fn may_wait(&self) -> Result<()> {
+        if cfg!(target_family = "wasm") {
+            return Err(self.failed(
+                "a browser does not wait for a GPU; await instead: to_vec_async, item_async, synchronize_async",
+            ));
+        }
+        Ok(())
+    }
+
     fn failed(&self, detail: impl ToString) -> Error {
         Error::Device { device: self.name.clone(), detail: detail.to_string() }
     }
@@ -201,6 +211,7 @@ impl GpuReading {
         if !self.arrival.mapped.load(Ordering::Acquire) {
             let until = wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None };
             let _phase = span::enter(Phase::Wait);
+            reader.may_wait()?;
             reader.device.poll(until).map_err(|e| reader.broken(&e))?;
         }
         reader.check()?;

@@ -14,7 +14,8 @@ use crate::store;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use web_time::Instant;
 
 /// The number rises when there are new forms: what was measured without them is measured again.
 const KIND: &str = "tuning-3";

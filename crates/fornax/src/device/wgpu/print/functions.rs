@@ -23,6 +23,8 @@ pub(crate) enum Function {
     Atan,
     Atan2,
     Expm1,
+    Log,
+    Log2,
     Log1p,
     Sinh,
     Cosh,
@@ -173,13 +175,21 @@ fn expm1(x: f32) -> f32 {
     return select(exp(x) - 1.0, small, abs(x) < 0.3);
 }
 ";
+// WGSL leaves open what the logarithm of less than nothing is.
+const LOG: &str = "\
+fn log_nan(x: f32) -> f32 { return select(log(x), not_a_number(), x < 0.0 || is_nan(x)); }
+";
+const LOG2: &str = "\
+fn log2_nan(x: f32) -> f32 { return select(log2(x), not_a_number(), x < 0.0 || is_nan(x)); }
+";
 const LOG1P: &str = "\
 fn log1p(x: f32) -> f32 {
     let u = 1.0 + x;
     // What rounding took from 1 + x, to first order.
     let lost = (x - (u - 1.0)) / u;
-    let y = select(log(u), log(u) + lost, u > 0.0 && u < infinity());
-    return select(y, x, abs(x) < 1e-10);
+    let y = log_nan(u);
+    let exact = select(y, y + lost, u > 0.0 && u < infinity());
+    return select(exact, x, abs(x) < 1e-10);
 }
 ";
 const SINH: &str = "\
@@ -395,6 +405,8 @@ impl Function {
             Atan => "atan_exact",
             Atan2 => "atan2_exact",
             Expm1 => "expm1",
+            Log => "log_nan",
+            Log2 => "log2_nan",
             Log1p => "log1p",
             Sinh => "sinh_exact",
             Cosh => "cosh_exact",
@@ -433,7 +445,8 @@ impl Function {
             Acos => &[Asin],
             Atan => &[IsNan],
             Atan2 => &[IsNan, Infinity, Atan],
-            Log1p => &[Infinity],
+            Log | Log2 => &[IsNan, Infinity],
+            Log1p => &[Infinity, Log],
             RoundBrain => &[BrainBits],
             Normal => &[Unit, Threefry],
             _ => &[],
@@ -469,6 +482,8 @@ impl Function {
             Atan => ATAN.into(),
             Atan2 => ATAN2.into(),
             Expm1 => EXPM1.into(),
+            Log => LOG.into(),
+            Log2 => LOG2.into(),
             Log1p => LOG1P.into(),
             Sinh => SINH.into(),
             Cosh => COSH.into(),
