@@ -1,7 +1,9 @@
 // The page of the painter: draws a picture, lets Fornax learn it and shows how far that has come.
 import init, { Painter } from "./fornax_web.js";
 
-const SIDE = 192;
+// The side of the picture in pixels; software GPUs are tested with a small one.
+const asked = new URLSearchParams(location.search);
+const SIDE = Number(asked.get("side") ?? 192);
 const STEPS = 5; // between two pictures
 const get = (id) => document.getElementById(id);
 const given = get("given").getContext("2d", { willReadFrequently: true });
@@ -13,14 +15,16 @@ window.fornax = { losses: () => losses, step: () => step, ready: false };
 
 /** A picture with edges, curves and a gradient. */
 function draw() {
-  const sky = given.createLinearGradient(0, 0, 0, SIDE);
+  for (const canvas of [given.canvas, learnt.canvas]) canvas.width = canvas.height = SIDE;
+  given.scale(SIDE / 192, SIDE / 192); // The picture is drawn on 192 units.
+  const sky = given.createLinearGradient(0, 0, 0, 192);
   sky.addColorStop(0, "#1e1b4b"); sky.addColorStop(0.55, "#be185d"); sky.addColorStop(1, "#fbbf24");
-  given.fillStyle = sky; given.fillRect(0, 0, SIDE, SIDE);
+  given.fillStyle = sky; given.fillRect(0, 0, 192, 192);
   given.fillStyle = "#fef3c7"; given.beginPath(); given.arc(132, 74, 26, 0, 7); given.fill();
   for (const [colour, base, height, wave] of [["#312e81", 128, 26, 0.05], ["#1e293b", 150, 16, 0.09], ["#0f172a", 172, 10, 0.16]]) {
-    given.fillStyle = colour; given.beginPath(); given.moveTo(0, SIDE);
-    for (let x = 0; x <= SIDE; x++) given.lineTo(x, base - height * Math.abs(Math.sin(x * wave + base)));
-    given.lineTo(SIDE, SIDE); given.fill();
+    given.fillStyle = colour; given.beginPath(); given.moveTo(0, 192);
+    for (let x = 0; x <= 192; x++) given.lineTo(x, base - height * Math.abs(Math.sin(x * wave + base)));
+    given.lineTo(192, 192); given.fill();
   }
   given.fillStyle = "#fef3c7"; given.font = "bold 34px serif"; given.fillText("Fornax", 14, 48);
 }
@@ -48,7 +52,7 @@ async function train() {
   losses = []; step = 0; get("trouble").textContent = "";
   try {
     const pixels = given.getImageData(0, 0, SIDE, SIDE).data;
-    painter = await Painter.open(new Uint8Array(pixels.buffer), SIDE, SIDE, new URLSearchParams(location.search).get("device") ?? "");
+    painter = await Painter.open(new Uint8Array(pixels.buffer), SIDE, SIDE, asked.get("device") ?? "");
     get("device").textContent = painter.device();
     while (own === run) {
       if (paused || document.hidden) { await new Promise((next) => setTimeout(next, 100)); continue; }
@@ -81,7 +85,7 @@ get("file").onchange = async (event) => {
   if (!file) return;
   const image = await createImageBitmap(file);
   const side = Math.min(image.width, image.height);
-  given.drawImage(image, (image.width - side) / 2, (image.height - side) / 2, side, side, 0, 0, SIDE, SIDE);
+  given.drawImage(image, (image.width - side) / 2, (image.height - side) / 2, side, side, 0, 0, 192, 192);
   train();
 };
 draw();

@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 const WAVES: usize = 64;
 /// The width of the hidden layers.
 const HIDDEN: usize = 128;
-/// Pixels of a step.
+/// Pixels of a step, at most; and not more than an eighth of the picture.
 const BATCH: usize = 4096;
 
 struct Network {
@@ -86,7 +86,8 @@ impl Painter {
     /// One step on some pixels; gives the loss of the step before.
     async fn train(&mut self) -> Result<Option<f32>> {
         let count = self.colours.shape()[0];
-        let chosen = Tensor::randint(0, count as i64, &[BATCH.min(count)], DType::I64, &self.device)?;
+        let chosen =
+            Tensor::randint(0, count as i64, &[BATCH.min(count / 8).max(1)], DType::I64, &self.device)?;
         let features = self.features.index_select(0, &chosen)?;
         let colours = self.colours.index_select(0, &chosen)?;
         let loss = self.network.forward(&features)?.mse_loss(&colours)?;

@@ -73,15 +73,19 @@ fn until(browser: &mut Browser, expression: &str, seconds: u64) {
     }
 }
 
-/// Parts of the table that walk so many cases that a software GPU needs a minute for one in eight are thinned.
+/// A software GPU needs a quarter of an hour for all cases (`EVERY=1`), so one in so many is walked, and fewer where texts are
+/// long or sorts slow.
 const EVERY: usize = 16;
+const FEWER: &str =
+    "attention_forward_and_backward=40&matrix_products_of_every_layout=50&reductions_over_any_axes=37";
 
 #[test]
 #[ignore = "needs Chromium and what scripts/web.sh --cases builds"]
 fn the_engines_cases_agree() {
     let (mut browser, home, _) = start("web-cases");
     let every = std::env::var("EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(EVERY);
-    browser.open(&format!("{home}cases.html?every={every}"), 1000, false);
+    let few = if every == EVERY { FEWER } else { "" };
+    browser.open(&format!("{home}cases.html?every={every}&{few}"), 1000, false);
     until(&mut browser, "window.report?.done === true", if every == EVERY { 300 } else { 3000 });
     let report = browser.value("window.report");
     println!("{}", browser.value("document.body.innerText").as_str().unwrap_or_default());
@@ -90,7 +94,7 @@ fn the_engines_cases_agree() {
     let parts = report["parts"].as_object().expect("parts");
     let count = |part: &Value| part["count"].as_u64().unwrap_or(0);
     assert!(parts.len() >= 10 && parts.values().all(|part| count(part) >= 1), "{report}");
-    assert!(parts.values().map(count).sum::<u64>() * every as u64 > 2500, "{report}");
+    assert!(parts.values().map(count).sum::<u64>() > if every == 1 { 2500 } else { 120 }, "{report}");
     for (name, part) in parts {
         assert_eq!(part["wrong"], serde_json::json!([]), "{name}");
     }
@@ -123,7 +127,7 @@ fn the_engines_cases_agree() {
 #[ignore = "needs Chromium and what scripts/web.sh builds"]
 fn a_network_learns_a_picture_on_the_page() {
     let (mut browser, home, directory) = start("web-page");
-    browser.open(&home, 900, false);
+    browser.open(&format!("{home}?side=48"), 900, false);
     until(
         &mut browser,
         "window.fornax?.step() >= 60 || document.getElementById('trouble').textContent !== ''",
@@ -139,7 +143,7 @@ fn a_network_learns_a_picture_on_the_page() {
     assert_eq!((&last["fresh"], &last["compiled"]), (&0.into(), &0.into()), "{last}");
     // What is painted has come near the picture.
     let far = browser.value(
-        "(() => { const d = (id) => document.getElementById(id).getContext('2d').getImageData(0, 0, 192, 192).data; \
+        "(() => { const d = (id) => document.getElementById(id).getContext('2d').getImageData(0, 0, 48, 48).data; \
          const [a, b] = [d('given'), d('learnt')]; let s = 0; for (let i = 0; i < a.length; i++) s += Math.abs(a[i] - b[i]); \
          return s / a.length; })()",
     );

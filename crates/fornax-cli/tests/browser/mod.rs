@@ -32,8 +32,8 @@ impl Browser {
             .arg(program)
             .args(["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"])
             .args(["--remote-debugging-pipe", "--hide-scrollbars", "--disable-background-networking"])
-            // A GPU that is a program, so that WebGPU is there on every machine.
-            .args(["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"])
+            // A GPU that is a program, so that WebGPU is there on every machine. It may take its time.
+            .args(["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--disable-gpu-watchdog"])
             .arg(format!("--user-data-dir={}", directory.join("browser").display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -56,11 +56,17 @@ fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 
+/// What an adapter is called; a browser need not say.
+fn title(adapter: &wgpu::Adapter) -> String {
+    let info = adapter.get_info();
+    if info.name.is_empty() { format!("{:?}", info.backend) } else { info.name }
+}
+
 /// The adapter that a name means: "wgpu" (the best one), "wgpu:1" (by number), "wgpu:name" (part of its name).
 pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
     let adapters = all(instance).await;
     let missing = |detail: String| Error::NoDevice { name: name.into(), detail };
-    let listed = || adapters.iter().map(|a| a.get_info().name).collect::<Vec<_>>().join(", ");
+    let listed = || adapters.iter().map(title).collect::<Vec<_>>().join(", ");
     let wanted = match name.split_once(':') {
         None => 0,
         Some((_, part)) => match part.parse::<usize>() {
@@ -84,6 +90,7 @@ pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize
             0 => {
                 "no Vulkan, Metal or DX12 adapter was found; is a driver installed? Use the cpu device".into()
             }
+            1 => format!("there is one adapter, wgpu:0: {found}"),
             _ => format!("there are {count} adapters: {found}"),
         })
     })?;
@@ -172,7 +179,7 @@ pub async fn adapters_async() -> Vec<AdapterReport> {
         let info = adapter.get_info();
         AdapterReport {
             device: format!("wgpu:{i}"),
-            name: info.name,
+            name: title(adapter),
             kind: format!("{:?}", info.device_type).to_lowercase().replace("gpu", ""),
             backend: format!("{:?}", info.backend),
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_string(),

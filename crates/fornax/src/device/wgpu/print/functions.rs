@@ -338,7 +338,7 @@ fn unit(word: u32) -> f32 { return f32(word >> 8u) * 0.000000059604644775390625;
 ";
 const NORMAL: &str = "\
 fn normal(words: vec2<u32>) -> f32 {
-    return sqrt(-2.0 * log(1.0 - unit(words.x))) * cos(6.2831855 * unit(words.y));
+    return sqrt(-2.0 * log(1.0 - unit(words.x))) * quarter_turn(6.2831855 * unit(words.y)).y;
 }
 ";
 
@@ -448,7 +448,7 @@ impl Function {
             Log | Log2 => &[IsNan, Infinity],
             Log1p => &[Infinity, Log],
             RoundBrain => &[BrainBits],
-            Normal => &[Unit, Threefry],
+            Normal => &[Unit, Threefry, QuarterTurn],
             _ => &[],
         }
     }

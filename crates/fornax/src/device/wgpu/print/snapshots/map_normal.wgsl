@@ -3,6 +3,21 @@ enable f16;
 struct Args { words: array<vec4<u32>, 1> }
 var<immediate> args: Args;
 @group(0) @binding(0) var<storage, read_write> w0: array<vec4<u32>>;
+// Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
+fn quarter_turn(x: f32) -> vec2<f32> {
+    let n = round(x * 0.63661977);
+    var r = fma(n, -1.5703125, x);
+    r = fma(n, -4.837513e-4, r);
+    r = fma(n, -7.54979e-8, r);
+    let z = r * r;
+    let s = fma(fma(fma(fma(2.7175645e-6, z, -1.9839256e-4), z, 8.333329e-3), z, -1.6666667e-1) * z, r, r);
+    let c = fma(fma(fma(fma(2.4431203e-5, z, -1.3887306e-3), z, 4.1666646e-2), z, -0.5), z, 1.0);
+    let quadrant = i32(n) & 3;
+    let even = (quadrant & 1) == 0;
+    let sine = select(c, s, even);
+    let cosine = select(s, c, even);
+    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, quadrant == 1 || quadrant == 2));
+}
 fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
     var keys = array<u32, 3>(seed, stream, seed ^ stream ^ 0x1BD11BDAu);
     var rotations = array<u32, 8>(13u, 15u, 26u, 6u, 17u, 29u, 16u, 24u);
@@ -21,7 +36,7 @@ fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
 }
 fn unit(word: u32) -> f32 { return f32(word >> 8u) * 0.000000059604644775390625; }
 fn normal(words: vec2<u32>) -> f32 {
-    return sqrt(-2.0 * log(1.0 - unit(words.x))) * cos(6.2831855 * unit(words.y));
+    return sqrt(-2.0 * log(1.0 - unit(words.x))) * quarter_turn(6.2831855 * unit(words.y)).y;
 }
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
