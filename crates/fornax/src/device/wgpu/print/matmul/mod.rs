@@ -60,8 +60,9 @@ struct Record {
     resident: f64,
 }
 
-const TILES: [(Tile, Record); 5] = [
-    (tile(128, 128, 16, 8, 8), Record { rate: 1.0, resident: 2.0 }),
+const TILES: [(Tile, Record); 6] = [
+    (tile(128, 128, 8, 16, 8), Record { rate: 1.0, resident: 3.0 }),
+    (tile(128, 128, 16, 8, 8), Record { rate: 0.96, resident: 2.0 }),
     (tile(64, 128, 16, 8, 8), Record { rate: 0.95, resident: 4.0 }),
     (tile(64, 64, 8, 8, 4), Record { rate: 0.9, resident: 5.0 }),
     (tile(32, 64, 16, 4, 4), Record { rate: 0.65, resident: 6.0 }),
