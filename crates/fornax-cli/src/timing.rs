@@ -81,8 +81,8 @@ pub fn time(
     }
     let warm = Instant::now();
     let mut one = seconds(1)?;
-    // A GPU's clocks take some tens of milliseconds to rise.
-    while by_gpu && warm.elapsed().as_millis() < 100 {
+    // A GPU's clocks take a third of a second to rise if it was idle for long.
+    while by_gpu && warm.elapsed().as_millis() < 500 {
         one = seconds(1)?;
     }
     let repeats = if by_gpu { repeats(one, launches.get()) } else { 1 };

@@ -52,7 +52,7 @@ async fn all(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     adapters
 }
 
-fn is_software(adapter: &wgpu::Adapter) -> bool {
+pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
     adapter.get_info().device_type == wgpu::DeviceType::Cpu
 }
 

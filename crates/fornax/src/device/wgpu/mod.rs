@@ -72,6 +72,8 @@ pub struct Wgpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     caps: Caps,
+    /// Whether it is a program that plays a GPU.
+    software: bool,
     limits: wgpu::Limits,
     reader: Arc<Reader>,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
@@ -154,6 +156,7 @@ impl Wgpu {
         Ok(Wgpu {
             name,
             caps: limit(caps),
+            software: adapter::is_software(&adapter),
             limits,
             reader,
             arguments: Mutex::default(),

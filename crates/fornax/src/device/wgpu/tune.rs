@@ -14,6 +14,7 @@ use crate::store;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use web_time::Instant;
 
@@ -106,6 +107,60 @@ fn class(body: &MatMul, reads: &[Port]) -> String {
     format!("{b}x{m}x{n}x{k}, {}, {}", side(&body.left), side(&body.right))
 }
 
+/// Work that keeps a GPU busy for some milliseconds and means nothing.
+struct Busy {
+    pipeline: wgpu::ComputePipeline,
+    group: wgpu::BindGroup,
+}
+
+impl Busy {
+    const GROUPS: u32 = 4096;
+    const TEXT: &str = "\
+@group(0) @binding(0) var<storage, read_write> w: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var x = w[id.x];
+    for (var i = 0u; i < 8192u; i++) { x = fma(x, 0.999, 0.001); }
+    w[id.x] = x;
+}
+";
+
+    fn new(gpu: &Wgpu) -> Result<Busy> {
+        let bytes = Busy::GROUPS as usize * 64 * 4;
+        let full = || Error::OutOfMemory { device: gpu.name.clone(), requested: bytes, live: 0 };
+        let memory = gpu.new_memory(bytes).ok_or_else(full)?;
+        let source = wgpu::ShaderSource::Wgsl(Busy::TEXT.into());
+        let module = wgpu::ShaderModuleDescriptor { label: Some("busy"), source };
+        let module = gpu.device.create_shader_module(module);
+        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("busy"),
+            layout: None,
+            module: &module,
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
+        let resource = memory.buffer.as_entire_binding();
+        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
+        });
+        Ok(Busy { pipeline, group })
+    }
+
+    fn run(&self, gpu: &Wgpu) -> Result<()> {
+        let mut encoder = gpu.device.create_command_encoder(&Default::default());
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        (0..8).for_each(|_| pass.dispatch_workgroups(Busy::GROUPS, 1, 1));
+        drop(pass);
+        gpu.submit([encoder.finish()]);
+        gpu.drain()
+    }
+}
+
 /// A product to be measured, for all of its class.
 struct Subject<'a> {
     class: String,
@@ -166,6 +221,30 @@ impl Wgpu {
         answers.into_iter().map(|(form, at)| form.or_else(|| at.and_then(|at| best[at]))).collect()
     }
 
+    /// Does something, mostly compiling, while the GPU is kept at work, so that its clocks are up afterwards: one that was idle
+    /// takes a third of a second for that, and at low clocks other forms are the fastest. Software has no clocks.
+    fn awake<R>(&self, f: impl FnOnce() -> R) -> R {
+        const LEAST: Duration = Duration::from_millis(400);
+        if self.software {
+            return f();
+        }
+        let (start, done) = (Instant::now(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // A device that cannot do this will say so where it matters.
+                let Ok(work) = Busy::new(self) else { return };
+                while !done.load(Ordering::Relaxed) || start.elapsed() < LEAST {
+                    if work.run(self).is_err() {
+                        return;
+                    }
+                }
+            });
+            let result = f();
+            done.store(true, Ordering::Relaxed);
+            result
+        })
+    }
+
     /// The fastest form of each product that could be compiled and measured within the budget.
     fn sweep(&self, subjects: &[Subject<'_>], budget: Duration) -> Vec<Option<Form>> {
         let start = Instant::now();
@@ -176,16 +255,17 @@ impl Wgpu {
             .flat_map(|(at, subject)| (0..subject.forms.len()).map(move |rank| (rank, at)))
             .collect();
         tasks.sort_unstable();
-        let compiled: Vec<(usize, Form, GpuPipeline)> = tasks
-            .par_iter()
-            .with_max_len(1)
-            .filter(|(rank, _)| *rank == 0 || start.elapsed() < budget / 2)
-            .filter_map(|&(rank, at)| {
+        let compile = || -> Vec<(usize, Form, GpuPipeline)> {
+            let tasks = tasks.par_iter().with_max_len(1);
+            let tasks = tasks.filter(|(rank, _)| *rank == 0 || start.elapsed() < budget / 2);
+            let compiled = tasks.filter_map(|&(rank, at)| {
                 let form = subjects[at].forms[rank];
                 let pipeline = GpuPipeline::new(self, subjects[at].kernel, Some(form)).ok()?;
                 Some((at, form, pipeline))
-            })
-            .collect();
+            });
+            compiled.collect()
+        };
+        let compiled = self.awake(compile);
         let winner = |(at, subject): (usize, &Subject<'_>)| {
             let deadline = Instant::now() + budget.mul_f64(0.1);
             let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
@@ -200,10 +280,9 @@ impl Wgpu {
         let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
         let mut forms = candidates(body, &self.caps);
         forms.truncate(ASKED);
-        let compiled: Vec<(Form, GpuPipeline)> = forms
-            .par_iter()
-            .map(|&form| Ok((form, GpuPipeline::new(self, kernel, Some(form))?)))
-            .collect::<Result<_>>()?;
+        let compile = |&form: &Form| Ok((form, GpuPipeline::new(self, kernel, Some(form))?));
+        let compiled: Vec<(Form, GpuPipeline)> =
+            self.awake(|| forms.par_iter().map(compile).collect::<Result<_>>())?;
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
         let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10), true)?;
         if let Some(form) = fastest(&measured).filter(|_| keep) {

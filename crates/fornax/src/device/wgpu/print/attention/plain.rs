@@ -172,11 +172,12 @@ fn hide(
     line!(m, "if ({}) {{", edges.join(" || "));
     for (r, row) in s.iter().enumerate() {
         for (c, s) in row.iter().enumerate() {
-            let mut hidden = vec![format!("key{c} >= {}u", sizes.tk)];
+            // Not `||`, which is a branch: some compilers take minutes for so many of them.
+            let mut hidden = format!("(key{c} >= {}u)", sizes.tk);
             if causal {
-                hidden.push(format!("key{c} > {}", places[r].1));
+                hidden += &format!(" | (key{c} > {})", places[r].1);
             }
-            line!(m, "{s} = select({s}, {nothing}, {});", hidden.join(" || "));
+            line!(m, "{s} = select({s}, {nothing}, {hidden});");
         }
     }
     line!(m, "}}");
