@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-target}"
-features=()
-[ "${1:-}" = "--cases" ] && features=(--features cases)
+features=() pages=(index.html page.js)
+[ "${1:-}" = "--cases" ] && features=(--features cases) && pages+=(cases.html)
 
 # The tool that writes the JavaScript side must be of the library's version.
 version="$(sed -n '/^name = "wasm-bindgen"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)"
@@ -17,4 +17,4 @@ fi
 cargo build --release -p fornax-web --target wasm32-unknown-unknown "${features[@]}"
 "$tool" --target web --no-typescript --out-dir "$target/web" \
     "$target/wasm32-unknown-unknown/release/fornax_web.wasm"
-cp crates/fornax-web/page/* "$target/web/"
+for page in "${pages[@]}"; do cp "crates/fornax-web/page/$page" "$target/web/"; done

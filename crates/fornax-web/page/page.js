@@ -9,9 +9,9 @@ const get = (id) => document.getElementById(id);
 const given = get("given").getContext("2d", { willReadFrequently: true });
 const learnt = get("learnt").getContext("2d");
 
-let painter = null, losses = [], step = 0, paused = false, run = 0;
+let losses = [], step = 0, paused = false, run = 0;
 // What tests look at.
-window.fornax = { losses: () => losses, step: () => step, ready: false };
+window.fornax = { losses: () => losses, step: () => step };
 
 /** A picture with edges, curves and a gradient. */
 function draw() {
@@ -52,7 +52,7 @@ async function train() {
   losses = []; step = 0; get("trouble").textContent = "";
   try {
     const pixels = given.getImageData(0, 0, SIDE, SIDE).data;
-    painter = await Painter.open(new Uint8Array(pixels.buffer), SIDE, SIDE, asked.get("device") ?? "");
+    const painter = await Painter.open(new Uint8Array(pixels.buffer), SIDE, SIDE, asked.get("device") ?? "");
     get("device").textContent = painter.device();
     while (own === run) {
       if (paused || document.hidden) { await new Promise((next) => setTimeout(next, 100)); continue; }
@@ -69,9 +69,9 @@ async function train() {
       get("counts").textContent = `${launches / STEPS}, ${submits / STEPS}`;
       get("speed").textContent = ((STEPS * 1000) / (performance.now() - begun)).toFixed(1);
       chart();
-      window.fornax.ready = true;
       await new Promise(requestAnimationFrame);
     }
+    painter.free();
   } catch (error) {
     get("trouble").textContent = `${error.message ?? error} `;
     if (!navigator.gpu) get("trouble").textContent += "This browser has no WebGPU; Chrome, Edge, Safari 26 or Firefox 141 do.";

@@ -82,7 +82,8 @@ pub async fn training() -> std::result::Result<Vec<f32>, JsError> {
     both.await.map_err(thrown)
 }
 
-/// What a browser cannot do, as an error of its own: opening a GPU and reading from it without awaiting, a bad index.
+/// What a browser cannot do, as an error of its own: opening a GPU and reading from it without awaiting, a bad index. Then
+/// what can be read after that, and the best device.
 #[wasm_bindgen]
 pub async fn refusals() -> std::result::Result<Vec<String>, JsError> {
     let all = async {
@@ -98,8 +99,9 @@ pub async fn refusals() -> std::result::Result<Vec<String>, JsError> {
         ];
         gpu.synchronize_async().await?;
         let after = x.to_vec_async::<f32>().await?;
+        let best = Device::best_async().await?;
         let said = |e: Option<Error>| e.map_or("nothing".to_string(), |e| e.to_string());
-        Ok(errors.into_iter().map(said).chain([format!("{after:?}")]).collect())
+        Ok(errors.into_iter().map(said).chain([format!("{after:?}"), best.name()]).collect())
     };
     all.await.map_err(thrown)
 }

@@ -115,6 +115,8 @@ fn the_engines_cases_agree() {
         "index 7 is outside 0..3",
         "wgpu:5",
         "[2.0, 2.0, 2.0]",
+        // The browser's GPU is a program here, and such a one must be asked for.
+        "cpu",
     ];
     assert_eq!(refusals.len(), wanted.len());
     for (said, wanted) in refusals.iter().zip(wanted) {
@@ -127,7 +129,7 @@ fn the_engines_cases_agree() {
 #[ignore = "needs Chromium and what scripts/web.sh builds"]
 fn a_network_learns_a_picture_on_the_page() {
     let (mut browser, home, directory) = start("web-page");
-    browser.open(&format!("{home}?side=48"), 900, false);
+    browser.open(&format!("{home}?side=48&device=wgpu"), 900, false);
     until(
         &mut browser,
         "window.fornax?.step() >= 60 || document.getElementById('trouble').textContent !== ''",

@@ -3,7 +3,7 @@
 
 mod on;
 
-use fornax::{DType, Error, Pending, Result, Tensor};
+use fornax::{DType, Device, Error, Pending, Result, Tensor};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,6 +24,26 @@ fn values_come_later_in_any_order() -> Result<()> {
     assert_eq!(second.wait()?, 499_500.0);
     assert!(Tensor::zeros(&[0, 3], DType::F32, &device)?.to_vec_later::<f32>()?.wait()?.is_empty());
     Ok(())
+}
+
+#[test]
+fn devices_are_opened_and_awaited() -> Result<()> {
+    pollster::block_on(async {
+        let device = Device::open_async(&on::name()).await?;
+        let x = Tensor::arange(0, 5, 1, DType::I32, &device)?;
+        assert_eq!(x.to_bytes_async().await?, x.to_bytes()?);
+        let bad = Tensor::from_slice(&[9i64], &[1], &device)?;
+        // The CPU says so at once, a GPU to those who wait for it.
+        let said = match x.index_select(0, &bad)?.eval() {
+            Ok(()) => device.synchronize_async().await,
+            said => said,
+        };
+        assert!(matches!(said, Err(Error::Index { .. })), "{said:?}");
+        device.synchronize_async().await?;
+        assert_eq!(Device::best_async().await?, Device::best()?);
+        assert!(matches!(Device::open_async("gpu:x").await, Err(Error::NoDevice { .. })));
+        Ok(())
+    })
 }
 
 #[test]

@@ -97,13 +97,13 @@ impl Device {
         Ok(best.insert(device).clone())
     }
 
-    /// As [`Device::best`], also in a browser, which opens its GPU only for those who await it.
+    /// As [`Device::best`], also in a browser, which shows its GPU only to those who await it.
     pub async fn best_async() -> Result<Device> {
-        if cfg!(target_family = "wasm")
-            && Device::chosen().is_none()
-            && let Ok(device) = Device::open_async("wgpu").await
+        #[cfg(all(feature = "wgpu", target_family = "wasm"))]
+        if Device::chosen().is_none()
+            && let Some(gpu) = wgpu::Wgpu::best_async().await
         {
-            Device::chosen().get_or_insert(device);
+            Device::chosen().get_or_insert(Device::with_backend(Arc::new(gpu)));
         }
         Device::best()
     }
@@ -117,10 +117,10 @@ impl Device {
     /// The first real GPU that can be opened.
     fn gpu() -> Option<Device> {
         #[cfg(feature = "wgpu")]
-        if wgpu::Wgpu::exists() {
-            return Device::open("wgpu").ok();
-        }
-        None
+        let gpu = wgpu::Wgpu::best().map(|gpu| Device::with_backend(Arc::new(gpu)));
+        #[cfg(not(feature = "wgpu"))]
+        let gpu = None;
+        gpu
     }
 
     /// The CPU. Always the same device; see [`Device::open`] for one with its own pool, plans and statistics.

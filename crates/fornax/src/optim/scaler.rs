@@ -11,7 +11,7 @@ use crate::tensor::{Tensor, no_grad};
 use std::collections::BTreeMap;
 
 /// Scales a loss, unscales its gradients, and skips steps with infinite or undefined gradients, as PyTorch's
-/// `GradScaler`.
+/// `GradScaler`. In a browser, where nobody may wait for the verdict on a step, await its loss before the next.
 ///
 /// ```
 /// # use fornax::nn::{Linear, Module};

@@ -1,6 +1,6 @@
-//! The wgpu device: every GPU that Vulkan, Metal, DX12 or a browser's WebGPU reaches. Kernels become WGSL (`print/`), a plan becomes one
-//! command buffer (`queue`). Submission is asynchronous: [`Backend::launch`] returns when the work is queued, and
-//! only reading back waits. Nothing here knows tensors or graphs.
+//! The wgpu device: every GPU that Vulkan, Metal, DX12 or a browser's WebGPU reaches. Kernels become WGSL (`print/`), a
+//! plan becomes one command buffer (`queue`). Submission is asynchronous: [`Backend::launch`] returns when the work is
+//! queued, and only reading back waits. Nothing here knows tensors or graphs.
 
 mod adapter;
 mod kept;
@@ -101,9 +101,15 @@ impl Wgpu {
         name == "wgpu" || name.starts_with("wgpu:")
     }
 
-    /// Whether this machine has a GPU that is not a program. A browser does not say.
-    pub fn exists() -> bool {
-        adapters().first().is_some_and(|adapter| !adapter.software)
+    /// Opens the best adapter if it is a GPU and not a program. In a browser it does not: see [`Wgpu::best_async`].
+    pub fn best() -> Option<Wgpu> {
+        wait(Wgpu::best_async()).flatten()
+    }
+
+    /// As [`Wgpu::best`], for those who must not wait.
+    pub async fn best_async() -> Option<Wgpu> {
+        let real = adapters_async().await.first().is_some_and(|adapter| !adapter.software);
+        if real { Wgpu::open_async("wgpu", |caps| caps).await.ok() } else { None }
     }
 
     /// Opens the adapter that a name means; see [`crate::Device::open`].

@@ -30,6 +30,15 @@ fn wave(shape: &[usize], pace: f32, dtype: DType, device: &Device) -> Result<Ten
     Tensor::from_bytes(&Array { shape: shape.into(), dtype, data }.to_bytes(), shape, dtype, device)
 }
 
+/// An operand of a product, as it is or turned.
+fn operand(shape: [usize; 2], turned: bool, pace: f32, dtype: DType, device: &Device) -> Result<Tensor> {
+    let [rows, columns] = shape;
+    match turned {
+        false => wave(&[rows, columns], pace, dtype, device),
+        true => wave(&[columns, rows], pace, dtype, device)?.t(),
+    }
+}
+
 fn values(bytes: &[u8], tensor: &Tensor) -> Vec<f64> {
     match Array::from_bytes(bytes, tensor.shape(), tensor.dtype()).data {
         Data::Float(v) => v,
@@ -305,12 +314,9 @@ fn cooperative_products_compute_the_same() -> Result<()> {
     for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140]] {
         for turned in [false, true] {
             let product = |device: &Device| {
-                let operand = |rows: usize, columns: usize, pace: f32| match turned {
-                    false => wave(&[rows, columns], pace, DType::F16, device),
-                    true => wave(&[columns, rows], pace, DType::F16, device)?.t(),
-                };
+                let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);
                 let bias = wave(&[n], 0.3, DType::F16, device)?;
-                operand(m, k, 0.37)?.matmul(&operand(k, n, 0.71)?)?.add(&bias)
+                operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.add(&bias)
             };
             for form in forms {
                 *lock(&gpu.tuner.forced) = Some(form);
@@ -327,15 +333,25 @@ fn lanes_of_sixteen_rows_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
     let tile = Tile { rows: 32, columns: 32, depth: 8, lane_rows: 16, lane_columns: 8 };
     for ([m, n, k], turned, parts) in [([64, 96, 64], false, 2), ([33, 51, 70], true, 1)] {
-        let operand = |rows: usize, columns: usize, pace: f32, device: &Device| match turned {
-            false => wave(&[rows, columns], pace, DType::F32, device),
-            true => wave(&[columns, rows], pace, DType::F32, device)?.t(),
-        };
         *lock(&gpu.tuner.forced) = Some(Form::Tile(tile, parts));
         let fresh = Device::with_backend(gpu.clone());
-        let product = operand(m, k, 0.37, &fresh)?.matmul(&operand(k, n, 0.71, &fresh)?)?.gelu();
+        let operand = |shape, pace| operand(shape, turned, pace, DType::F32, &fresh);
+        let product = operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.gelu();
         check(&format!("{m}x{n}x{k}, turned: {turned}, parts: {parts}"), product)?;
     }
+    Ok(())
+}
+
+#[test]
+fn what_keeps_a_gpu_awake_is_valid_and_not_counted() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+    let work = super::tune::Busy::new(&gpu)?;
+    gpu.drain()?;
+    // Software would take seconds to run it.
+    if !gpu.software {
+        work.run(&gpu)?;
+    }
+    assert_eq!(device.stats().submits, 0);
     Ok(())
 }
 
