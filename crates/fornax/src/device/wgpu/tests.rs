@@ -332,12 +332,18 @@ fn cooperative_products_compute_the_same() -> Result<()> {
 fn lanes_of_sixteen_rows_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
     let tile = Tile { rows: 32, columns: 32, depth: 8, lane_rows: 16, lane_columns: 8 };
-    for ([m, n, k], turned, parts) in [([64, 96, 64], false, 2), ([33, 51, 70], true, 1)] {
+    // Whole tiles, whose loads share an address, and others; three slices and more of each part.
+    for ([m, n, k], turned, parts, dtype) in [
+        ([64, 96, 64], false, 2, DType::F32),
+        ([64, 96, 64], true, 1, DType::F16),
+        ([32, 32, 72], false, 3, DType::BF16),
+        ([33, 51, 70], true, 1, DType::F32),
+    ] {
         *lock(&gpu.tuner.forced) = Some(Form::Tile(tile, parts));
         let fresh = Device::with_backend(gpu.clone());
-        let operand = |shape, pace| operand(shape, turned, pace, DType::F32, &fresh);
+        let operand = |shape, pace| operand(shape, turned, pace, dtype, &fresh);
         let product = operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.gelu();
-        check(&format!("{m}x{n}x{k}, turned: {turned}, parts: {parts}"), product)?;
+        check(&format!("{m}x{n}x{k}, turned: {turned}, parts: {parts}, {dtype}"), product)?;
     }
     Ok(())
 }

@@ -157,6 +157,11 @@ impl<'a> Module<'a> {
         })
     }
 
+    /// The name of a memory.
+    pub fn name(&self, binding: Binding) -> String {
+        self.declared(binding).0.to_string()
+    }
+
     /// Names of type vec4<f16> for `count` elements from element address `at`, a multiple of four.
     pub fn halves(&mut self, binding: Binding, at: &str, count: usize) -> Vec<String> {
         let name = self.declared(binding).0.to_string();
@@ -253,6 +258,20 @@ impl<'a> Module<'a> {
                 self.decode(dtype, &[word], 0)
             })
             .collect()
+    }
+
+    /// Values of the `at`-th four elements.
+    pub fn fours(&mut self, binding: Binding, dtype: DType, at: &str) -> Vec<String> {
+        let (name, width, atomic) = self.declared(binding);
+        let single = self.single_halves(binding).is_some();
+        if width != dtype.size() || width == 1 || atomic || single {
+            return self.elements(binding, dtype, &format!("({at}) * 4u"), 4);
+        }
+        let (whole, per) = (format!("{name}[{at}]"), 4 / width);
+        let whole = self.bind("q", &whole);
+        let words: Vec<String> =
+            ["x", "y", "z", "w"][..width].iter().map(|c| format!("{whole}.{c}")).collect();
+        (0..4).map(|i| self.decode(dtype, &words[i / per..i / per + 1], i % per)).collect()
     }
 
     /// Stores consecutive elements; see [`Module::elements`]. Parts of words need [`Module::want_parts`].

@@ -55,7 +55,7 @@ impl Shape {
 
 /// Those that were the fastest for some product; the last ones for outputs so small that a core has one tile or two: deep
 /// slices, layers to hide the waiting, and sides of which as many fit GPT-2's outputs as there are cores.
-pub(super) const SHAPES: [(Shape, Record); 12] = [
+pub(super) const SHAPES: [(Shape, Record); 15] = [
     (shape(128, 128, 32, 2, 2), Record { rate: 1.0, resident: 2.0 }),
     (shape(256, 128, 32, 4, 2), Record { rate: 0.95, resident: 1.0 }),
     (shape(192, 96, 32, 4, 2), Record { rate: 0.8, resident: 1.0 }),
@@ -63,7 +63,10 @@ pub(super) const SHAPES: [(Shape, Record); 12] = [
     (shape(128, 96, 32, 2, 2).layers(2).double(), Record { rate: 0.75, resident: 1.0 }),
     (shape(64, 96, 64, 2, 2), Record { rate: 0.62, resident: 2.0 }),
     (shape(64, 96, 64, 2, 2).layers(2), Record { rate: 0.6, resident: 1.0 }),
+    (shape(64, 96, 64, 1, 2).layers(4), Record { rate: 0.6, resident: 1.0 }),
     (shape(64, 48, 128, 2, 1).layers(2), Record { rate: 0.5, resident: 2.0 }),
+    (shape(64, 48, 128, 2, 1).layers(4), Record { rate: 0.48, resident: 1.0 }),
+    (shape(64, 64, 128, 1, 2).layers(2), Record { rate: 0.6, resident: 1.0 }),
     (shape(64, 64, 128, 2, 2).layers(2), Record { rate: 0.55, resident: 2.0 }),
     (shape(64, 64, 64, 2, 2), Record { rate: 0.55, resident: 4.0 }),
     (shape(64, 64, 32, 2, 2), Record { rate: 0.6, resident: 4.0 }),
@@ -126,12 +129,13 @@ pub(super) fn print(
             line!(m, "var c{i}_{j} = coop_mat16x16<f32, C>();");
         }
     }
-    a.declare(&mut m);
-    b.declare(&mut m);
-    let inside = place.ends_inside;
+    let ends_inside = place.ends_inside;
+    let steady = a.is_steady(ends_inside) && b.is_steady(ends_inside);
     let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
-        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside: inside }
+        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside, steady }
     });
+    a.declare(&mut m, &slice_a("k_from"));
+    b.declare(&mut m, &slice_b("k_from"));
     a.load(&mut m, &slice_a("k_from"));
     b.load(&mut m, &slice_b("k_from"));
     // In which of two buffers the present slice is, and where the next one goes.
@@ -160,8 +164,9 @@ pub(super) fn print(
     }
     // The last turn loads its own slice again rather than one past the end.
     line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
-    a.load(&mut m, &slice_a("next"));
-    b.load(&mut m, &slice_b("next"));
+    let exists = format!("slice < {}u", place.slices);
+    a.load_next(&mut m, &slice_a("next"), &exists);
+    b.load_next(&mut m, &slice_b("next"), &exists);
     if let Some(present) = present {
         line!(m, "let from_a = {present} * {}u;", size_a * 4);
         line!(m, "let from_b = {present} * {}u;", size_b * 4);

@@ -63,6 +63,9 @@ pub(super) struct Slice<'a> {
     pub end: &'a str,
     /// Whether the sum can end inside a slice.
     pub ends_inside: bool,
+    /// Whether one address serves all loads of an operand, of both; see [`Operand::is_steady`]. For one alone it costs more
+    /// than it gains.
+    pub steady: bool,
 }
 
 impl Operand {
@@ -148,8 +151,8 @@ impl Operand {
         format!("{}r{load}", self.name)
     }
 
-    /// Declares the registers that hold the next tile, as it was loaded.
-    pub fn declare(&self, m: &mut Module<'_>) {
+    /// Declares the registers that hold the next tile, as it was loaded, and where the first slice begins.
+    pub fn declare(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
         let register = match self.lie {
             Lie::Vectors => format!("vec4<{}>", self.scalar),
             Lie::Shifted(_) => "vec3<u32>".into(),
@@ -158,6 +161,38 @@ impl Operand {
         for load in 0..self.loads() {
             line!(m, "var {}: {register};", self.register(load));
         }
+        if self.pitch(slice).is_some() {
+            let (k, o) = self.place(m, 0);
+            let at = self.at(m, slice, &k, &o);
+            let name = self.name;
+            line!(m, "let k_{name} = {k};");
+            line!(m, "let o_{name} = {o};");
+            line!(m, "var at_{name} = {at} / 4u;");
+        }
+    }
+
+    /// Loads of a row of the tile, along the axis that they are along.
+    fn per_row(&self) -> usize {
+        (if self.along == Along::Inner { self.depth } else { self.tile }) / self.chunk
+    }
+
+    /// Whether all loads of a lane lie equally far apart and none has to look where the matrix ends: then one address,
+    /// which moves from slice to slice, serves them all.
+    pub fn is_steady(&self, ends_inside: bool) -> bool {
+        let rows = self.lanes / self.per_row();
+        // Rows of a group that are loaded in another order stay in their group.
+        let group = if self.apart("").is_some() { 8 } else { 4 };
+        let inner = self.outer.is_multiple_of(self.tile) && rows.is_multiple_of(group);
+        self.lie == Lie::Vectors
+            && self.lanes.is_multiple_of(self.per_row())
+            && (self.along == Along::Outer || inner)
+            && !ends_inside
+            && !self.ragged()
+    }
+
+    /// Rows of the tile from one load of a lane to its next, where one address serves them all.
+    fn pitch(&self, slice: &Slice<'_>) -> Option<usize> {
+        slice.steady.then(|| self.lanes / self.per_row())
     }
 
     /// (position along k, position along the outer axis) in the tile of the first element of a load, as names.
@@ -165,14 +200,14 @@ impl Operand {
         let e = m.bind("e", &format!("lane + {}u", load * self.lanes));
         match self.along {
             Along::Inner => {
-                let per = self.depth / self.chunk;
+                let per = self.per_row();
                 let k = m.bind("kk", &format!("({e} % {per}u) * {}u", self.chunk));
                 let row = m.bind("oo", &format!("{e} / {per}u"));
                 let row = self.apart(&row).map_or(row, |other| m.bind("oo", &other));
                 (k, row)
             }
             Along::Outer => {
-                let per = self.tile / self.chunk;
+                let per = self.per_row();
                 let o = m.bind("oo", &format!("({e} % {per}u) * {}u", self.chunk));
                 (m.bind("kk", &format!("{e} / {per}u")), o)
             }
@@ -213,8 +248,33 @@ impl Operand {
         m.bind("at", &self.address(slice.base, &o, &k))
     }
 
+    /// Loads the slice after the one that was loaded last; where there is none, the last one again or nothing useful.
+    pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: &str) {
+        if self.pitch(slice).is_some() {
+            let step = self.depth as isize * self.inner_stride / 4;
+            line!(m, "at_{} += select(0u, {}u, {exists});", self.name, step as i32 as u32);
+        }
+        self.load(m, slice);
+    }
+
     /// Prints the loads of a slice. What was loaded is not touched here: it arrives while the slice before is multiplied.
     pub fn load(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
+        if let Some(pitch) = self.pitch(slice) {
+            let stride = if self.along == Along::Inner { self.outer_stride } else { self.inner_stride };
+            for load in 0..self.loads() {
+                let far = (load * pitch) as isize * stride / 4;
+                let (register, at) =
+                    (self.register(load), format!("at_{} + {}u", self.name, far as i32 as u32));
+                if self.halves {
+                    line!(m, "{register} = {}[{at}];", m.name(self.binding));
+                } else {
+                    let values = m.fours(self.binding, self.stored, &at);
+                    let values = self.rounded(m, &values).join(", ");
+                    line!(m, "{register} = vec4<{}>({values});", self.scalar);
+                }
+            }
+            return;
+        }
         for load in 0..self.loads() {
             line!(m, "{{");
             let (k, o) = self.place(m, load);
@@ -291,6 +351,10 @@ impl Operand {
     /// `count` consecutive values, rounded as the product asks, in the type of the workgroup memory.
     fn values(&self, m: &mut Module<'_>, at: &str, count: usize) -> Vec<String> {
         let values = m.elements(self.binding, self.stored, at, count);
+        self.rounded(m, &values)
+    }
+
+    fn rounded(&self, m: &mut Module<'_>, values: &[String]) -> Vec<String> {
         let rounded: Vec<String> = values.iter().map(|v| cast(m, self.stored, self.dtype, v)).collect();
         match self.scalar {
             "f16" => rounded.iter().map(|v| format!("f16({v})")).collect(),
@@ -307,20 +371,33 @@ impl Operand {
         stride: usize,
         slice: &Slice<'_>,
     ) {
+        let first = self.pitch(slice).map(|pitch| {
+            let name = self.name;
+            let first = m.bind("to", &format!("{offset} + k_{name} * {stride}u + o_{name} / 4u"));
+            (pitch, first, m.bind("part", &format!("o_{name} % 4u")))
+        });
         for load in 0..self.loads() {
             line!(m, "{{");
-            let (k, o) = self.place(m, load);
-            let value = self.arrived(m, slice, load, &k, &o);
-            if self.ragged() {
-                line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
-            }
+            let (to, part, value) = match &first {
+                Some((pitch, first, part)) => {
+                    let far = load * pitch * if self.along == Along::Inner { 1 } else { 4 * stride } / 4;
+                    (format!("{first} + {far}u"), part.clone(), self.register(load))
+                }
+                None => {
+                    let (k, o) = self.place(m, load);
+                    let value = self.arrived(m, slice, load, &k, &o);
+                    if self.ragged() {
+                        line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
+                    }
+                    (format!("{offset} + {k} * {stride}u + {o} / 4u"), format!("{o} % 4u"), value)
+                }
+            };
             match (self.chunk, self.along) {
-                (1, _) => line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u][{o} % 4u] = {value};"),
-                (_, Along::Outer) => line!(m, "{memory}[{offset} + {k} * {stride}u + {o} / 4u] = {value};"),
+                (1, _) => line!(m, "{memory}[{to}][{part}] = {value};"),
+                (_, Along::Outer) => line!(m, "{memory}[{to}] = {value};"),
                 (_, Along::Inner) => {
-                    for (z, part) in ["x", "y", "z", "w"].iter().enumerate() {
-                        let row = format!("({k} + {z}u) * {stride}u + {o} / 4u");
-                        line!(m, "{memory}[{offset} + {row}][{o} % 4u] = {value}.{part};");
+                    for (z, element) in ["x", "y", "z", "w"].iter().enumerate() {
+                        line!(m, "{memory}[{to} + {}u][{part}] = {value}.{element};", z * stride);
                     }
                 }
             }
@@ -342,15 +419,30 @@ impl Operand {
         slice: &Slice<'_>,
     ) {
         let offset = offset.map_or(String::new(), |offset| format!("{offset} + "));
+        let place = |k: &str, o: &str| {
+            let (major, minor) = if self.along == Along::Inner { (o, k) } else { (k, o) };
+            (format!("{offset}{major} * {stride}u + {minor} / 4u"), format!("{minor} % 4u"))
+        };
+        let first = self.pitch(slice).map(|pitch| {
+            let (to, part) = place(&format!("k_{}", self.name), &format!("o_{}", self.name));
+            (pitch, m.bind("to", &to), part)
+        });
         for load in 0..self.loads() {
             line!(m, "{{");
-            let (k, o) = self.place(m, load);
-            let value = self.arrived(m, slice, load, &k, &o);
-            let (major, minor) = if self.along == Along::Inner { (&o, &k) } else { (&k, &o) };
-            let at = format!("{memory}[{offset}{major} * {stride}u + {minor} / 4u]");
+            let (to, part, value) = match &first {
+                Some((pitch, first, part)) => {
+                    (format!("{first} + {}u", load * pitch * stride), part.clone(), self.register(load))
+                }
+                None => {
+                    let (k, o) = self.place(m, load);
+                    let value = self.arrived(m, slice, load, &k, &o);
+                    let (to, part) = place(&k, &o);
+                    (to, part, value)
+                }
+            };
             match self.chunk {
-                1 => line!(m, "{at}[{minor} % 4u] = {value};"),
-                _ => line!(m, "{at} = {value};"),
+                1 => line!(m, "{memory}[{to}][{part}] = {value};"),
+                _ => line!(m, "{memory}[{to}] = {value};"),
             }
             line!(m, "}}");
         }

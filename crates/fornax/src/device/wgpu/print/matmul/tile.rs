@@ -63,24 +63,29 @@ pub(super) fn print(
             line!(m, "var c{i}_{j} = vec4<{t}>();");
         }
     }
-    a.declare(&mut m);
-    b.declare(&mut m);
+    let ends_inside = place.ends_inside;
+    let steady = a.is_steady(ends_inside) && b.is_steady(ends_inside);
     let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
-        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside: place.ends_inside }
+        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside, steady }
     });
+    a.declare(&mut m, &slice_a("k_from"));
+    b.declare(&mut m, &slice_b("k_from"));
     a.load(&mut m, &slice_a("k_from"));
     b.load(&mut m, &slice_b("k_from"));
     a.put_inner_major(&mut m, "tile_a", "0u", stride_a, &slice_a("k_from"));
     b.put_inner_major(&mut m, "tile_b", "0u", stride_b, &slice_b("k_from"));
     line!(m, "workgroupBarrier();");
+    // Where one address serves all loads, the last turn loads its own slice again, which costs less than registers that
+    // are loaded now and then.
+    let (only, end) = if steady { ("", "") } else { ("if (more) {", "}") };
     line!(m, "var turn = 0u;");
     // The driver must not see how often this runs: it would unroll until registers spill.
     line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
     line!(m, "let more = k0 < k_to;");
-    line!(m, "if (more) {{");
-    a.load(&mut m, &slice_a("k0"));
-    b.load(&mut m, &slice_b("k0"));
-    line!(m, "}}");
+    line!(m, "{only}");
+    a.load_next(&mut m, &slice_a("k0"), "more");
+    b.load_next(&mut m, &slice_b("k0"), "more");
+    line!(m, "{end}");
     line!(m, "let from_a = turn * {size_a}u + ty;");
     line!(m, "let from_b = turn * {size_b}u + tx;");
     for k in 0..depth {
@@ -109,10 +114,10 @@ pub(super) fn print(
         line!(m, "}}");
     }
     line!(m, "turn = 1u - turn;");
-    line!(m, "if (more) {{");
+    line!(m, "{only}");
     a.put_inner_major(&mut m, "tile_a", &format!("turn * {size_a}u"), stride_a, &slice_a("k0"));
     b.put_inner_major(&mut m, "tile_b", &format!("turn * {size_b}u"), stride_b, &slice_b("k0"));
-    line!(m, "}}");
+    line!(m, "{end}");
     line!(m, "workgroupBarrier();");
     line!(m, "}}");
     // Lane rows and columns lie in groups of four, a whole tile apart, so that neighbours read neighbours.

@@ -33,68 +33,54 @@ var c5_0 = vec4<f32>();
 var c6_0 = vec4<f32>();
 var c7_0 = vec4<f32>();
 var ar0: vec4<f32>;
-var br0: vec4<f32>;
-{
 let e_6 = lane + 0u;
 let kk_7 = (e_6 % 2u) * 4u;
 let oo_8 = e_6 / 2u;
 let k_9 = k_from + kk_7;
 let o_10 = row0 + oo_8;
 let at_11 = base_a + o_10 * 768u + k_9;
-let q_12 = r0[(at_11) / 4u + 0u];
-ar0 = vec4<f32>(bitcast<f32>(q_12.x), bitcast<f32>(q_12.y), bitcast<f32>(q_12.z), bitcast<f32>(q_12.w));
-}
-{
-let e_13 = lane + 0u;
-let oo_14 = (e_13 % 16u) * 4u;
-let kk_15 = e_13 / 16u;
-let k_16 = k_from + kk_15;
-let o_17 = column0 + oo_14;
-let at_18 = base_b + o_17 + k_16 * 3072u;
-let q_19 = r1[(at_18) / 4u + 0u];
+let k_a = kk_7;
+let o_a = oo_8;
+var at_a = at_11 / 4u;
+var br0: vec4<f32>;
+let e_12 = lane + 0u;
+let oo_13 = (e_12 % 16u) * 4u;
+let kk_14 = e_12 / 16u;
+let k_15 = k_from + kk_14;
+let o_16 = column0 + oo_13;
+let at_17 = base_b + o_16 + k_15 * 3072u;
+let k_b = kk_14;
+let o_b = oo_13;
+var at_b = at_17 / 4u;
+let q_18 = r0[at_a + 0u];
+ar0 = vec4<f32>(bitcast<f32>(q_18.x), bitcast<f32>(q_18.y), bitcast<f32>(q_18.z), bitcast<f32>(q_18.w));
+let q_19 = r1[at_b + 0u];
 br0 = vec4<f32>(bitcast<f32>(q_19.x), bitcast<f32>(q_19.y), bitcast<f32>(q_19.z), bitcast<f32>(q_19.w));
-}
+let to_20 = 0u + k_a * 17u + o_a / 4u;
+let part_21 = o_a % 4u;
 {
-let e_20 = lane + 0u;
-let kk_21 = (e_20 % 2u) * 4u;
-let oo_22 = e_20 / 2u;
-tile_a[0u + (kk_21 + 0u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.x;
-tile_a[0u + (kk_21 + 1u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.y;
-tile_a[0u + (kk_21 + 2u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.z;
-tile_a[0u + (kk_21 + 3u) * 17u + oo_22 / 4u][oo_22 % 4u] = ar0.w;
+tile_a[to_20 + 0u + 0u][part_21] = ar0.x;
+tile_a[to_20 + 0u + 17u][part_21] = ar0.y;
+tile_a[to_20 + 0u + 34u][part_21] = ar0.z;
+tile_a[to_20 + 0u + 51u][part_21] = ar0.w;
 }
+let to_22 = 0u + k_b * 17u + o_b / 4u;
+let part_23 = o_b % 4u;
 {
-let e_23 = lane + 0u;
-let oo_24 = (e_23 % 16u) * 4u;
-let kk_25 = e_23 / 16u;
-tile_b[0u + kk_25 * 17u + oo_24 / 4u] = br0;
+tile_b[to_22 + 0u] = br0;
 }
 workgroupBarrier();
 var turn = 0u;
 for (var k0 = k_from + 8u; k0 < k_to + 8u; k0 += 8u) {
 let more = k0 < k_to;
-if (more) {
-{
-let e_26 = lane + 0u;
-let kk_27 = (e_26 % 2u) * 4u;
-let oo_28 = e_26 / 2u;
-let k_29 = k0 + kk_27;
-let o_30 = row0 + oo_28;
-let at_31 = base_a + o_30 * 768u + k_29;
-let q_32 = r0[(at_31) / 4u + 0u];
-ar0 = vec4<f32>(bitcast<f32>(q_32.x), bitcast<f32>(q_32.y), bitcast<f32>(q_32.z), bitcast<f32>(q_32.w));
-}
-{
-let e_33 = lane + 0u;
-let oo_34 = (e_33 % 16u) * 4u;
-let kk_35 = e_33 / 16u;
-let k_36 = k0 + kk_35;
-let o_37 = column0 + oo_34;
-let at_38 = base_b + o_37 + k_36 * 3072u;
-let q_39 = r1[(at_38) / 4u + 0u];
-br0 = vec4<f32>(bitcast<f32>(q_39.x), bitcast<f32>(q_39.y), bitcast<f32>(q_39.z), bitcast<f32>(q_39.w));
-}
-}
+
+at_a += select(0u, 2u, more);
+let q_24 = r0[at_a + 0u];
+ar0 = vec4<f32>(bitcast<f32>(q_24.x), bitcast<f32>(q_24.y), bitcast<f32>(q_24.z), bitcast<f32>(q_24.w));
+at_b += select(0u, 6144u, more);
+let q_25 = r1[at_b + 0u];
+br0 = vec4<f32>(bitcast<f32>(q_25.x), bitcast<f32>(q_25.y), bitcast<f32>(q_25.z), bitcast<f32>(q_25.w));
+
 let from_a = turn * 136u + ty;
 let from_b = turn * 136u + tx;
 {
@@ -202,23 +188,21 @@ c6_0 = fma(vec4<f32>(a1.z), b0, c6_0);
 c7_0 = fma(vec4<f32>(a1.w), b0, c7_0);
 }
 turn = 1u - turn;
-if (more) {
+
+let to_26 = turn * 136u + k_a * 17u + o_a / 4u;
+let part_27 = o_a % 4u;
 {
-let e_40 = lane + 0u;
-let kk_41 = (e_40 % 2u) * 4u;
-let oo_42 = e_40 / 2u;
-tile_a[turn * 136u + (kk_41 + 0u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.x;
-tile_a[turn * 136u + (kk_41 + 1u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.y;
-tile_a[turn * 136u + (kk_41 + 2u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.z;
-tile_a[turn * 136u + (kk_41 + 3u) * 17u + oo_42 / 4u][oo_42 % 4u] = ar0.w;
+tile_a[to_26 + 0u + 0u][part_27] = ar0.x;
+tile_a[to_26 + 0u + 17u][part_27] = ar0.y;
+tile_a[to_26 + 0u + 34u][part_27] = ar0.z;
+tile_a[to_26 + 0u + 51u][part_27] = ar0.w;
 }
+let to_28 = turn * 136u + k_b * 17u + o_b / 4u;
+let part_29 = o_b % 4u;
 {
-let e_43 = lane + 0u;
-let oo_44 = (e_43 % 16u) * 4u;
-let kk_45 = e_43 / 16u;
-tile_b[turn * 136u + kk_45 * 17u + oo_44 / 4u] = br0;
+tile_b[to_28 + 0u] = br0;
 }
-}
+
 workgroupBarrier();
 }
 let row_0 = row0 + (ty + 0u) * 4u + 0u;
@@ -231,36 +215,36 @@ let row_6 = row0 + (ty + 8u) * 4u + 2u;
 let row_7 = row0 + (ty + 8u) * 4u + 3u;
 let column_0 = column0 + (tx + 0u) * 4u;
 if (row_0 < 512u && column_0 < 3072u) {
-let at_46 = (((part * 1u + 0u) * 512u + row_0) * 3072u + column_0);
-s0[(at_46) / 4u + 0u] = vec4<u32>(bitcast<u32>(c0_0.x), bitcast<u32>(c0_0.y), bitcast<u32>(c0_0.z), bitcast<u32>(c0_0.w));
+let at_30 = (((part * 1u + 0u) * 512u + row_0) * 3072u + column_0);
+s0[(at_30) / 4u + 0u] = vec4<u32>(bitcast<u32>(c0_0.x), bitcast<u32>(c0_0.y), bitcast<u32>(c0_0.z), bitcast<u32>(c0_0.w));
 }
 if (row_1 < 512u && column_0 < 3072u) {
-let at_47 = (((part * 1u + 0u) * 512u + row_1) * 3072u + column_0);
-s0[(at_47) / 4u + 0u] = vec4<u32>(bitcast<u32>(c1_0.x), bitcast<u32>(c1_0.y), bitcast<u32>(c1_0.z), bitcast<u32>(c1_0.w));
+let at_31 = (((part * 1u + 0u) * 512u + row_1) * 3072u + column_0);
+s0[(at_31) / 4u + 0u] = vec4<u32>(bitcast<u32>(c1_0.x), bitcast<u32>(c1_0.y), bitcast<u32>(c1_0.z), bitcast<u32>(c1_0.w));
 }
 if (row_2 < 512u && column_0 < 3072u) {
-let at_48 = (((part * 1u + 0u) * 512u + row_2) * 3072u + column_0);
-s0[(at_48) / 4u + 0u] = vec4<u32>(bitcast<u32>(c2_0.x), bitcast<u32>(c2_0.y), bitcast<u32>(c2_0.z), bitcast<u32>(c2_0.w));
+let at_32 = (((part * 1u + 0u) * 512u + row_2) * 3072u + column_0);
+s0[(at_32) / 4u + 0u] = vec4<u32>(bitcast<u32>(c2_0.x), bitcast<u32>(c2_0.y), bitcast<u32>(c2_0.z), bitcast<u32>(c2_0.w));
 }
 if (row_3 < 512u && column_0 < 3072u) {
-let at_49 = (((part * 1u + 0u) * 512u + row_3) * 3072u + column_0);
-s0[(at_49) / 4u + 0u] = vec4<u32>(bitcast<u32>(c3_0.x), bitcast<u32>(c3_0.y), bitcast<u32>(c3_0.z), bitcast<u32>(c3_0.w));
+let at_33 = (((part * 1u + 0u) * 512u + row_3) * 3072u + column_0);
+s0[(at_33) / 4u + 0u] = vec4<u32>(bitcast<u32>(c3_0.x), bitcast<u32>(c3_0.y), bitcast<u32>(c3_0.z), bitcast<u32>(c3_0.w));
 }
 if (row_4 < 512u && column_0 < 3072u) {
-let at_50 = (((part * 1u + 0u) * 512u + row_4) * 3072u + column_0);
-s0[(at_50) / 4u + 0u] = vec4<u32>(bitcast<u32>(c4_0.x), bitcast<u32>(c4_0.y), bitcast<u32>(c4_0.z), bitcast<u32>(c4_0.w));
+let at_34 = (((part * 1u + 0u) * 512u + row_4) * 3072u + column_0);
+s0[(at_34) / 4u + 0u] = vec4<u32>(bitcast<u32>(c4_0.x), bitcast<u32>(c4_0.y), bitcast<u32>(c4_0.z), bitcast<u32>(c4_0.w));
 }
 if (row_5 < 512u && column_0 < 3072u) {
-let at_51 = (((part * 1u + 0u) * 512u + row_5) * 3072u + column_0);
-s0[(at_51) / 4u + 0u] = vec4<u32>(bitcast<u32>(c5_0.x), bitcast<u32>(c5_0.y), bitcast<u32>(c5_0.z), bitcast<u32>(c5_0.w));
+let at_35 = (((part * 1u + 0u) * 512u + row_5) * 3072u + column_0);
+s0[(at_35) / 4u + 0u] = vec4<u32>(bitcast<u32>(c5_0.x), bitcast<u32>(c5_0.y), bitcast<u32>(c5_0.z), bitcast<u32>(c5_0.w));
 }
 if (row_6 < 512u && column_0 < 3072u) {
-let at_52 = (((part * 1u + 0u) * 512u + row_6) * 3072u + column_0);
-s0[(at_52) / 4u + 0u] = vec4<u32>(bitcast<u32>(c6_0.x), bitcast<u32>(c6_0.y), bitcast<u32>(c6_0.z), bitcast<u32>(c6_0.w));
+let at_36 = (((part * 1u + 0u) * 512u + row_6) * 3072u + column_0);
+s0[(at_36) / 4u + 0u] = vec4<u32>(bitcast<u32>(c6_0.x), bitcast<u32>(c6_0.y), bitcast<u32>(c6_0.z), bitcast<u32>(c6_0.w));
 }
 if (row_7 < 512u && column_0 < 3072u) {
-let at_53 = (((part * 1u + 0u) * 512u + row_7) * 3072u + column_0);
-s0[(at_53) / 4u + 0u] = vec4<u32>(bitcast<u32>(c7_0.x), bitcast<u32>(c7_0.y), bitcast<u32>(c7_0.z), bitcast<u32>(c7_0.w));
+let at_37 = (((part * 1u + 0u) * 512u + row_7) * 3072u + column_0);
+s0[(at_37) / 4u + 0u] = vec4<u32>(bitcast<u32>(c7_0.x), bitcast<u32>(c7_0.y), bitcast<u32>(c7_0.z), bitcast<u32>(c7_0.w));
 }
 }
 
