@@ -9,7 +9,7 @@ use super::{Wgpu, lock};
 use crate::device::{Launch, Memory, Way};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
-use crate::kernel::{Body, Kernel, MatMul, Port};
+use crate::kernel::{Body, Kernel, MatMul, Port, Source};
 use crate::store;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -90,8 +90,8 @@ fn parse(text: &str) -> FxHashMap<String, String> {
     text.lines().filter_map(pair).collect()
 }
 
-/// Products of one class take the same form: sizes rounded up to quarters of an octave, dtypes, and which way the
-/// operands lie.
+/// Products of one class take the same form: sizes rounded up to quarters of an octave, dtypes, which way the operands lie,
+/// and how many memories the epilogue reads and writes.
 fn class(body: &MatMul, reads: &[Port]) -> String {
     let round = |n: usize| {
         let shift = n.max(1).ilog2().saturating_sub(2);
@@ -104,7 +104,10 @@ fn class(body: &MatMul, reads: &[Port]) -> String {
     };
     let batch: usize = body.batch.iter().product();
     let [b, m, n, k] = [batch, body.m, body.n, body.k].map(round);
-    format!("{b}x{m}x{n}x{k}, {}, {}", side(&body.left), side(&body.right))
+    let segment = &body.epilogue.segments[0];
+    let read = segment.loads.iter().filter(|load| matches!(load.source, Source::Memory(_))).count();
+    let (left, right, written) = (side(&body.left), side(&body.right), segment.stores.len());
+    format!("{b}x{m}x{n}x{k}, {left}, {right}, epilogue {read} to {written}")
 }
 
 /// Work that keeps a GPU busy for some milliseconds and means nothing.

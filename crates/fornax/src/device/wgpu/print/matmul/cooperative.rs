@@ -66,7 +66,7 @@ pub(super) const SHAPES: [(Shape, Record); 15] = [
     (shape(64, 96, 64, 1, 2).layers(4), Record { rate: 0.6, resident: 1.0 }),
     (shape(64, 48, 128, 2, 1).layers(2), Record { rate: 0.5, resident: 2.0 }),
     (shape(64, 48, 128, 2, 1).layers(4), Record { rate: 0.48, resident: 1.0 }),
-    (shape(64, 64, 128, 1, 2).layers(2), Record { rate: 0.6, resident: 1.0 }),
+    (shape(64, 64, 128, 1, 2).layers(2), Record { rate: 0.68, resident: 1.0 }),
     (shape(64, 64, 128, 2, 2).layers(2), Record { rate: 0.55, resident: 2.0 }),
     (shape(64, 64, 64, 2, 2), Record { rate: 0.55, resident: 4.0 }),
     (shape(64, 64, 32, 2, 2), Record { rate: 0.6, resident: 4.0 }),

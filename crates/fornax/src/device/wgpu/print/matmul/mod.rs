@@ -61,7 +61,7 @@ struct Record {
 }
 
 const TILES: [(Tile, Record); 6] = [
-    (tile(128, 128, 8, 16, 8), Record { rate: 1.0, resident: 3.0 }),
+    (tile(128, 128, 8, 16, 8), Record { rate: 1.0, resident: 2.0 }),
     (tile(128, 128, 16, 8, 8), Record { rate: 0.96, resident: 2.0 }),
     (tile(64, 128, 16, 8, 8), Record { rate: 0.95, resident: 4.0 }),
     (tile(64, 64, 8, 8, 4), Record { rate: 0.9, resident: 5.0 }),
