@@ -248,7 +248,8 @@ impl Operand {
         m.bind("at", &self.address(slice.base, &o, &k))
     }
 
-    /// Loads the slice after the one that was loaded last; where there is none, the last one again or nothing useful.
+    /// As [`Operand::load`], for the slice after the one that was loaded last. Where an address serves all loads and that
+    /// slice does not exist, the last one is loaded again.
     pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: &str) {
         if self.pitch(slice).is_some() {
             let step = self.depth as isize * self.inner_stride / 4;
@@ -371,41 +372,18 @@ impl Operand {
         stride: usize,
         slice: &Slice<'_>,
     ) {
-        let first = self.pitch(slice).map(|pitch| {
-            let name = self.name;
-            let first = m.bind("to", &format!("{offset} + k_{name} * {stride}u + o_{name} / 4u"));
-            (pitch, first, m.bind("part", &format!("o_{name} % 4u")))
+        let place =
+            |k: &str, o: &str| (format!("{offset} + {k} * {stride}u + {o} / 4u"), format!("{o} % 4u"));
+        let from_row_to_row = if self.along == Along::Inner { 1 } else { 4 * stride };
+        self.put(m, slice, place, from_row_to_row, |m, to, part, value| match (self.chunk, self.along) {
+            (1, _) => line!(m, "{memory}[{to}][{part}] = {value};"),
+            (_, Along::Outer) => line!(m, "{memory}[{to}] = {value};"),
+            (_, Along::Inner) => {
+                for (z, element) in ["x", "y", "z", "w"].iter().enumerate() {
+                    line!(m, "{memory}[{to} + {}u][{part}] = {value}.{element};", z * stride);
+                }
+            }
         });
-        for load in 0..self.loads() {
-            line!(m, "{{");
-            let (to, part, value) = match &first {
-                Some((pitch, first, part)) => {
-                    let far = load * pitch * if self.along == Along::Inner { 1 } else { 4 * stride } / 4;
-                    (format!("{first} + {far}u"), part.clone(), self.register(load))
-                }
-                None => {
-                    let (k, o) = self.place(m, load);
-                    let value = self.arrived(m, slice, load, &k, &o);
-                    if self.ragged() {
-                        line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
-                    }
-                    (format!("{offset} + {k} * {stride}u + {o} / 4u"), format!("{o} % 4u"), value)
-                }
-            };
-            match (self.chunk, self.along) {
-                (1, _) => line!(m, "{memory}[{to}][{part}] = {value};"),
-                (_, Along::Outer) => line!(m, "{memory}[{to}] = {value};"),
-                (_, Along::Inner) => {
-                    for (z, element) in ["x", "y", "z", "w"].iter().enumerate() {
-                        line!(m, "{memory}[{to} + {}u][{part}] = {value}.{element};", z * stride);
-                    }
-                }
-            }
-            if self.ragged() {
-                line!(m, "}}");
-            }
-            line!(m, "}}");
-        }
     }
 
     /// Puts the registers into workgroup memory as they were loaded: `[outer][k]` or `[k][outer]`, `stride` vectors
@@ -423,26 +401,44 @@ impl Operand {
             let (major, minor) = if self.along == Along::Inner { (o, k) } else { (k, o) };
             (format!("{offset}{major} * {stride}u + {minor} / 4u"), format!("{minor} % 4u"))
         };
+        self.put(m, slice, place, 4 * stride, |m, to, part, value| match self.chunk {
+            1 => line!(m, "{memory}[{to}][{part}] = {value};"),
+            _ => line!(m, "{memory}[{to}] = {value};"),
+        });
+    }
+
+    /// Prints a store for each load: to which vector, which element of it (if it is one), and what. `place` says where a
+    /// position goes, the number how many elements lie between rows of the tile there.
+    fn put<'a>(
+        &self,
+        m: &mut Module<'a>,
+        slice: &Slice<'_>,
+        place: impl Fn(&str, &str) -> (String, String),
+        from_row_to_row: usize,
+        store: impl Fn(&mut Module<'a>, &str, &str, &str),
+    ) {
         let first = self.pitch(slice).map(|pitch| {
             let (to, part) = place(&format!("k_{}", self.name), &format!("o_{}", self.name));
-            (pitch, m.bind("to", &to), part)
+            (pitch * from_row_to_row, m.bind("to", &to), part)
         });
         for load in 0..self.loads() {
             line!(m, "{{");
-            let (to, part, value) = match &first {
-                Some((pitch, first, part)) => {
-                    (format!("{first} + {}u", load * pitch * stride), part.clone(), self.register(load))
+            match &first {
+                Some((apart, to, part)) => {
+                    store(m, &format!("{to} + {}u", load * apart / 4), part, &self.register(load));
                 }
                 None => {
                     let (k, o) = self.place(m, load);
                     let value = self.arrived(m, slice, load, &k, &o);
                     let (to, part) = place(&k, &o);
-                    (to, part, value)
+                    if self.ragged() {
+                        line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
+                    }
+                    store(m, &to, &part, &value);
+                    if self.ragged() {
+                        line!(m, "}}");
+                    }
                 }
-            };
-            match self.chunk {
-                1 => line!(m, "{memory}[{to}][{part}] = {value};"),
-                _ => line!(m, "{memory}[{to}] = {value};"),
             }
             line!(m, "}}");
         }

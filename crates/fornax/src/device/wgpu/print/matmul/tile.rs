@@ -1,7 +1,7 @@
 //! Products in plain arithmetic: a workgroup computes a tile, each lane a block of it in registers; the next slices
 //! of the operands are under way while the present ones are multiplied.
 
-use super::super::module::line;
+use super::super::module::{Module, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Operand, Slice};
 use super::{Place, Target, finish_tile};
@@ -78,15 +78,22 @@ pub(super) fn print(
     line!(m, "workgroupBarrier();");
     // Where one address serves all loads, the last turn loads its own slice again, which costs less than registers that
     // are loaded now and then.
-    let (only, end) = if steady { ("", "") } else { ("if (more) {", "}") };
+    let where_more = |m: &mut Module<'_>, print: &dyn Fn(&mut Module<'_>)| match steady {
+        true => print(m),
+        false => {
+            line!(m, "if (more) {{");
+            print(m);
+            line!(m, "}}");
+        }
+    };
     line!(m, "var turn = 0u;");
     // The driver must not see how often this runs: it would unroll until registers spill.
     line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
     line!(m, "let more = k0 < k_to;");
-    line!(m, "{only}");
-    a.load_next(&mut m, &slice_a("k0"), "more");
-    b.load_next(&mut m, &slice_b("k0"), "more");
-    line!(m, "{end}");
+    where_more(&mut m, &|m| {
+        a.load_next(m, &slice_a("k0"), "more");
+        b.load_next(m, &slice_b("k0"), "more");
+    });
     line!(m, "let from_a = turn * {size_a}u + ty;");
     line!(m, "let from_b = turn * {size_b}u + tx;");
     for k in 0..depth {
@@ -115,10 +122,10 @@ pub(super) fn print(
         line!(m, "}}");
     }
     line!(m, "turn = 1u - turn;");
-    line!(m, "{only}");
-    a.put_inner_major(&mut m, "tile_a", &format!("turn * {size_a}u"), stride_a, &slice_a("k0"));
-    b.put_inner_major(&mut m, "tile_b", &format!("turn * {size_b}u"), stride_b, &slice_b("k0"));
-    line!(m, "{end}");
+    where_more(&mut m, &|m| {
+        a.put_inner_major(m, "tile_a", &format!("turn * {size_a}u"), stride_a, &slice_a("k0"));
+        b.put_inner_major(m, "tile_b", &format!("turn * {size_b}u"), stride_b, &slice_b("k0"));
+    });
     line!(m, "workgroupBarrier();");
     line!(m, "}}");
     // Lane rows and columns lie in groups of four, a whole tile apart, so that neighbours read neighbours.

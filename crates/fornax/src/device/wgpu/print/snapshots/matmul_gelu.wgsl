@@ -57,30 +57,26 @@ ar0 = vec4<f32>(bitcast<f32>(q_18.x), bitcast<f32>(q_18.y), bitcast<f32>(q_18.z)
 let q_19 = r1[at_b + 0u];
 br0 = vec4<f32>(bitcast<f32>(q_19.x), bitcast<f32>(q_19.y), bitcast<f32>(q_19.z), bitcast<f32>(q_19.w));
 let to_20 = 0u + k_a * 17u + o_a / 4u;
-let part_21 = o_a % 4u;
 {
-tile_a[to_20 + 0u + 0u][part_21] = ar0.x;
-tile_a[to_20 + 0u + 17u][part_21] = ar0.y;
-tile_a[to_20 + 0u + 34u][part_21] = ar0.z;
-tile_a[to_20 + 0u + 51u][part_21] = ar0.w;
+tile_a[to_20 + 0u + 0u][o_a % 4u] = ar0.x;
+tile_a[to_20 + 0u + 17u][o_a % 4u] = ar0.y;
+tile_a[to_20 + 0u + 34u][o_a % 4u] = ar0.z;
+tile_a[to_20 + 0u + 51u][o_a % 4u] = ar0.w;
 }
-let to_22 = 0u + k_b * 17u + o_b / 4u;
-let part_23 = o_b % 4u;
+let to_21 = 0u + k_b * 17u + o_b / 4u;
 {
-tile_b[to_22 + 0u] = br0;
+tile_b[to_21 + 0u] = br0;
 }
 workgroupBarrier();
 var turn = 0u;
 for (var k0 = k_from + 8u; k0 < k_to + 8u; k0 += 8u) {
 let more = k0 < k_to;
-
 at_a += select(0u, 2u, more);
-let q_24 = r0[at_a + 0u];
-ar0 = vec4<f32>(bitcast<f32>(q_24.x), bitcast<f32>(q_24.y), bitcast<f32>(q_24.z), bitcast<f32>(q_24.w));
+let q_22 = r0[at_a + 0u];
+ar0 = vec4<f32>(bitcast<f32>(q_22.x), bitcast<f32>(q_22.y), bitcast<f32>(q_22.z), bitcast<f32>(q_22.w));
 at_b += select(0u, 6144u, more);
-let q_25 = r1[at_b + 0u];
-br0 = vec4<f32>(bitcast<f32>(q_25.x), bitcast<f32>(q_25.y), bitcast<f32>(q_25.z), bitcast<f32>(q_25.w));
-
+let q_23 = r1[at_b + 0u];
+br0 = vec4<f32>(bitcast<f32>(q_23.x), bitcast<f32>(q_23.y), bitcast<f32>(q_23.z), bitcast<f32>(q_23.w));
 let from_a = turn * 136u + ty;
 let from_b = turn * 136u + tx;
 {
@@ -188,21 +184,17 @@ c6_0 = fma(vec4<f32>(a1.z), b0, c6_0);
 c7_0 = fma(vec4<f32>(a1.w), b0, c7_0);
 }
 turn = 1u - turn;
-
-let to_26 = turn * 136u + k_a * 17u + o_a / 4u;
-let part_27 = o_a % 4u;
+let to_24 = turn * 136u + k_a * 17u + o_a / 4u;
 {
-tile_a[to_26 + 0u + 0u][part_27] = ar0.x;
-tile_a[to_26 + 0u + 17u][part_27] = ar0.y;
-tile_a[to_26 + 0u + 34u][part_27] = ar0.z;
-tile_a[to_26 + 0u + 51u][part_27] = ar0.w;
+tile_a[to_24 + 0u + 0u][o_a % 4u] = ar0.x;
+tile_a[to_24 + 0u + 17u][o_a % 4u] = ar0.y;
+tile_a[to_24 + 0u + 34u][o_a % 4u] = ar0.z;
+tile_a[to_24 + 0u + 51u][o_a % 4u] = ar0.w;
 }
-let to_28 = turn * 136u + k_b * 17u + o_b / 4u;
-let part_29 = o_b % 4u;
+let to_25 = turn * 136u + k_b * 17u + o_b / 4u;
 {
-tile_b[to_28 + 0u] = br0;
+tile_b[to_25 + 0u] = br0;
 }
-
 workgroupBarrier();
 }
 let row_0 = row0 + (ty + 0u) * 4u + 0u;
@@ -215,36 +207,36 @@ let row_6 = row0 + (ty + 8u) * 4u + 2u;
 let row_7 = row0 + (ty + 8u) * 4u + 3u;
 let column_0 = column0 + (tx + 0u) * 4u;
 if (row_0 < 512u && column_0 < 3072u) {
-let at_30 = (((part * 1u + 0u) * 512u + row_0) * 3072u + column_0);
-s0[(at_30) / 4u + 0u] = vec4<u32>(bitcast<u32>(c0_0.x), bitcast<u32>(c0_0.y), bitcast<u32>(c0_0.z), bitcast<u32>(c0_0.w));
+let at_26 = (((part * 1u + 0u) * 512u + row_0) * 3072u + column_0);
+s0[(at_26) / 4u + 0u] = vec4<u32>(bitcast<u32>(c0_0.x), bitcast<u32>(c0_0.y), bitcast<u32>(c0_0.z), bitcast<u32>(c0_0.w));
 }
 if (row_1 < 512u && column_0 < 3072u) {
-let at_31 = (((part * 1u + 0u) * 512u + row_1) * 3072u + column_0);
-s0[(at_31) / 4u + 0u] = vec4<u32>(bitcast<u32>(c1_0.x), bitcast<u32>(c1_0.y), bitcast<u32>(c1_0.z), bitcast<u32>(c1_0.w));
+let at_27 = (((part * 1u + 0u) * 512u + row_1) * 3072u + column_0);
+s0[(at_27) / 4u + 0u] = vec4<u32>(bitcast<u32>(c1_0.x), bitcast<u32>(c1_0.y), bitcast<u32>(c1_0.z), bitcast<u32>(c1_0.w));
 }
 if (row_2 < 512u && column_0 < 3072u) {
-let at_32 = (((part * 1u + 0u) * 512u + row_2) * 3072u + column_0);
-s0[(at_32) / 4u + 0u] = vec4<u32>(bitcast<u32>(c2_0.x), bitcast<u32>(c2_0.y), bitcast<u32>(c2_0.z), bitcast<u32>(c2_0.w));
+let at_28 = (((part * 1u + 0u) * 512u + row_2) * 3072u + column_0);
+s0[(at_28) / 4u + 0u] = vec4<u32>(bitcast<u32>(c2_0.x), bitcast<u32>(c2_0.y), bitcast<u32>(c2_0.z), bitcast<u32>(c2_0.w));
 }
 if (row_3 < 512u && column_0 < 3072u) {
-let at_33 = (((part * 1u + 0u) * 512u + row_3) * 3072u + column_0);
-s0[(at_33) / 4u + 0u] = vec4<u32>(bitcast<u32>(c3_0.x), bitcast<u32>(c3_0.y), bitcast<u32>(c3_0.z), bitcast<u32>(c3_0.w));
+let at_29 = (((part * 1u + 0u) * 512u + row_3) * 3072u + column_0);
+s0[(at_29) / 4u + 0u] = vec4<u32>(bitcast<u32>(c3_0.x), bitcast<u32>(c3_0.y), bitcast<u32>(c3_0.z), bitcast<u32>(c3_0.w));
 }
 if (row_4 < 512u && column_0 < 3072u) {
-let at_34 = (((part * 1u + 0u) * 512u + row_4) * 3072u + column_0);
-s0[(at_34) / 4u + 0u] = vec4<u32>(bitcast<u32>(c4_0.x), bitcast<u32>(c4_0.y), bitcast<u32>(c4_0.z), bitcast<u32>(c4_0.w));
+let at_30 = (((part * 1u + 0u) * 512u + row_4) * 3072u + column_0);
+s0[(at_30) / 4u + 0u] = vec4<u32>(bitcast<u32>(c4_0.x), bitcast<u32>(c4_0.y), bitcast<u32>(c4_0.z), bitcast<u32>(c4_0.w));
 }
 if (row_5 < 512u && column_0 < 3072u) {
-let at_35 = (((part * 1u + 0u) * 512u + row_5) * 3072u + column_0);
-s0[(at_35) / 4u + 0u] = vec4<u32>(bitcast<u32>(c5_0.x), bitcast<u32>(c5_0.y), bitcast<u32>(c5_0.z), bitcast<u32>(c5_0.w));
+let at_31 = (((part * 1u + 0u) * 512u + row_5) * 3072u + column_0);
+s0[(at_31) / 4u + 0u] = vec4<u32>(bitcast<u32>(c5_0.x), bitcast<u32>(c5_0.y), bitcast<u32>(c5_0.z), bitcast<u32>(c5_0.w));
 }
 if (row_6 < 512u && column_0 < 3072u) {
-let at_36 = (((part * 1u + 0u) * 512u + row_6) * 3072u + column_0);
-s0[(at_36) / 4u + 0u] = vec4<u32>(bitcast<u32>(c6_0.x), bitcast<u32>(c6_0.y), bitcast<u32>(c6_0.z), bitcast<u32>(c6_0.w));
+let at_32 = (((part * 1u + 0u) * 512u + row_6) * 3072u + column_0);
+s0[(at_32) / 4u + 0u] = vec4<u32>(bitcast<u32>(c6_0.x), bitcast<u32>(c6_0.y), bitcast<u32>(c6_0.z), bitcast<u32>(c6_0.w));
 }
 if (row_7 < 512u && column_0 < 3072u) {
-let at_37 = (((part * 1u + 0u) * 512u + row_7) * 3072u + column_0);
-s0[(at_37) / 4u + 0u] = vec4<u32>(bitcast<u32>(c7_0.x), bitcast<u32>(c7_0.y), bitcast<u32>(c7_0.z), bitcast<u32>(c7_0.w));
+let at_33 = (((part * 1u + 0u) * 512u + row_7) * 3072u + column_0);
+s0[(at_33) / 4u + 0u] = vec4<u32>(bitcast<u32>(c7_0.x), bitcast<u32>(c7_0.y), bitcast<u32>(c7_0.z), bitcast<u32>(c7_0.w));
 }
 }
 
