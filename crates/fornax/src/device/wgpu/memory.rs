@@ -2,7 +2,7 @@
 
 use super::{Wgpu, checked};
 use crate::device::Memory;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::sync::atomic::Ordering;
 
 /// A buffer of its own: disjoint parts of one buffer would be ordered one after another by wgpu's barriers.
@@ -29,6 +29,12 @@ impl Wgpu {
         let make = || self.device.create_buffer(&descriptor);
         let buffer = checked(&self.device, wgpu::ErrorFilter::OutOfMemory, make).ok()?;
         Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// As [`Wgpu::new_memory`], for what cannot go on without it.
+    pub(super) fn memory(&self, bytes: usize) -> Result<GpuMemory> {
+        let full = || Error::OutOfMemory { device: self.name.clone(), requested: bytes, live: 0 };
+        self.new_memory(bytes).ok_or_else(full)
     }
 
     /// Queued before everything that is submitted later.

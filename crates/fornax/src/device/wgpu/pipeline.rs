@@ -86,11 +86,7 @@ impl Variant {
         let printed = print::print(kernel, &aliased, form, &gpu.caps)?;
         let dispatches =
             printed.dispatches.into_iter().map(|d| Ready::new(gpu, kernel, d)).collect::<Result<Vec<_>>>()?;
-        let scratch = printed.scratch.iter().map(|&bytes| {
-            let full = || Error::OutOfMemory { device: gpu.name.clone(), requested: bytes, live: 0 };
-            gpu.new_memory(bytes).ok_or_else(full)
-        });
-        let scratch = scratch.collect::<Result<Vec<_>>>()?;
+        let scratch = printed.scratch.iter().map(|&bytes| gpu.memory(bytes)).collect::<Result<Vec<_>>>()?;
         Ok(Variant { aliased, dispatches, scratch, next: OnceLock::new() })
     }
 

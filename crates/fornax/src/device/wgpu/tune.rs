@@ -8,7 +8,7 @@ use super::print::{Form, candidates};
 use super::{Wgpu, lock};
 use crate::device::{Launch, Memory, Way};
 use crate::dtype::{DType, Scalar};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Body, Kernel, MatMul, Port, Source};
 use crate::store;
 use rayon::prelude::*;
@@ -113,54 +113,28 @@ fn class(body: &MatMul, reads: &[Port]) -> String {
 /// Work that keeps a GPU busy for some milliseconds and means nothing.
 pub(super) struct Busy {
     pipeline: wgpu::ComputePipeline,
-    group: wgpu::BindGroup,
+    memory: GpuMemory,
 }
 
 impl Busy {
     const GROUPS: u32 = 4096;
-    const TEXT: &str = "\
+    const TEXT: &str = "
 @group(0) @binding(0) var<storage, read_write> w: array<f32>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    var x = w[id.x];
-    for (var i = 0u; i < 8192u; i++) { x = fma(x, 0.999, 0.001); }
-    w[id.x] = x;
-}
-";
+  var x = w[id.x];
+  for (var i = 0u; i < 8192u; i++) { x = fma(x, 0.999, 0.001); }
+  w[id.x] = x;
+}";
 
     pub fn new(gpu: &Wgpu) -> Result<Busy> {
-        let bytes = Busy::GROUPS as usize * 64 * 4;
-        let full = || Error::OutOfMemory { device: gpu.name.clone(), requested: bytes, live: 0 };
-        let memory = gpu.new_memory(bytes).ok_or_else(full)?;
-        let source = wgpu::ShaderSource::Wgsl(Busy::TEXT.into());
-        let module = wgpu::ShaderModuleDescriptor { label: Some("busy"), source };
-        let module = gpu.device.create_shader_module(module);
-        let pipeline = gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some("busy"),
-            layout: None,
-            module: &module,
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: None,
-        });
-        let resource = memory.buffer.as_entire_binding();
-        let group = gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
-        });
-        Ok(Busy { pipeline, group })
+        let memory = gpu.memory(Busy::GROUPS as usize * 64 * 4)?;
+        Ok(Busy { pipeline: gpu.helper("busy", Busy::TEXT), memory })
     }
 
     pub fn run(&self, gpu: &Wgpu) -> Result<()> {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &self.group, &[]);
-        (0..8).for_each(|_| pass.dispatch_workgroups(Busy::GROUPS, 1, 1));
-        drop(pass);
         // Not counted: it is nobody's work.
-        gpu.queue.submit([encoder.finish()]);
+        gpu.queue.submit([gpu.over(&self.memory, &self.pipeline, Busy::GROUPS, 8)]);
         gpu.drain()
     }
 }
@@ -309,11 +283,7 @@ impl Wgpu {
         alone: bool,
     ) -> Result<Vec<Measured>> {
         let _alone = lock(&self.tuner.measuring);
-        let memory = |port: &Port| {
-            let bytes = port.len * port.dtype.size();
-            let full = || Error::OutOfMemory { device: self.name.clone(), requested: bytes, live: 0 };
-            self.new_memory(bytes).ok_or_else(full)
-        };
+        let memory = |port: &Port| self.memory(port.len * port.dtype.size());
         let reads: Vec<GpuMemory> = kernel.reads.iter().map(memory).collect::<Result<_>>()?;
         let own: Vec<GpuMemory> = kernel.writes.iter().map(memory).collect::<Result<_>>()?;
         // A write that may take the place of a read does, as it will in a training step.
@@ -380,11 +350,7 @@ impl Wgpu {
         const MOST: u64 = 1 << 18;
         let bytes = ((port.len * port.dtype.size()) as u64).next_multiple_of(4);
         let part = bytes.min(MOST);
-        let both = self.new_memory(2 * part as usize).ok_or_else(|| Error::OutOfMemory {
-            device: self.name.clone(),
-            requested: 2 * part as usize,
-            live: 0,
-        })?;
+        let both = self.memory(2 * part as usize)?;
         let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(&memory.buffer, 0, &both.buffer, 0, part);
         encoder.copy_buffer_to_buffer(&memory.buffer, bytes - part, &both.buffer, part, part);
@@ -411,19 +377,33 @@ impl Wgpu {
             DType::BF16 => "(bitcast<u32>(x) & 0xffff0000u) | (bitcast<u32>(y) >> 16u)",
             _ => return,
         };
-        let make = || {
-            let source = wgpu::ShaderSource::Wgsl(FILL.replace("WORD", word).into());
-            let descriptor = wgpu::ShaderModuleDescriptor { label: Some("fill"), source };
-            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some("fill"),
-                layout: None,
-                module: &self.device.create_shader_module(descriptor),
-                entry_point: Some("main"),
-                compilation_options: Default::default(),
-                cache: self.kept.driver.as_ref(),
-            })
-        };
+        let make = || self.helper("fill", &FILL.replace("WORD", word));
         let pipeline = lock(&self.tuner.fills).entry(dtype).or_insert_with(make).clone();
+        self.submit([self.over(memory, &pipeline, 1024, 1)]);
+    }
+
+    /// A pipeline of the tuner's own, whose text works on one memory.
+    fn helper(&self, label: &str, text: &str) -> wgpu::ComputePipeline {
+        let source = wgpu::ShaderSource::Wgsl(text.into());
+        let module = wgpu::ShaderModuleDescriptor { label: Some(label), source };
+        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some(label),
+            layout: None,
+            module: &self.device.create_shader_module(module),
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: self.kept.driver.as_ref(),
+        })
+    }
+
+    /// Such a pipeline at work on a memory, so many times.
+    fn over(
+        &self,
+        memory: &GpuMemory,
+        pipeline: &wgpu::ComputePipeline,
+        groups: u32,
+        times: usize,
+    ) -> wgpu::CommandBuffer {
         let entry = wgpu::BindGroupEntry { binding: 0, resource: memory.buffer.as_entire_binding() };
         let group = self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
@@ -432,11 +412,11 @@ impl Wgpu {
         });
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(&pipeline);
+        pass.set_pipeline(pipeline);
         pass.set_bind_group(0, &group, &[]);
-        pass.dispatch_workgroups(1024, 1, 1);
+        (0..times).for_each(|_| pass.dispatch_workgroups(groups, 1, 1));
         drop(pass);
-        self.submit([encoder.finish()]);
+        encoder.finish()
     }
 }
 
@@ -466,3 +446,47 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     words[i] = WORD;
   }
 }";
+
+#[cfg(test)]
+mod tests {
+    use super::super::print::Tile;
+    use super::*;
+    use crate::{Device, Tensor};
+
+    #[test]
+    fn forms_that_are_alike_keep_their_order() {
+        let tile = Tile { rows: 32, columns: 32, depth: 8, lane_rows: 4, lane_columns: 4 };
+        let winner = |times: &[Option<f64>]| {
+            let measured =
+                |(parts, &seconds)| Measured { form: Form::Tile(tile, parts), seconds, alone: None };
+            let found = fastest(&times.iter().enumerate().map(measured).collect::<Vec<_>>())?;
+            (0..times.len()).position(|parts| found == Form::Tile(tile, parts))
+        };
+        assert_eq!(winner(&[Some(1.01), Some(1.0)]), Some(0));
+        assert_eq!(winner(&[Some(1.05), Some(1.0), Some(0.99)]), Some(1));
+        assert_eq!(winner(&[None, Some(2.0), Some(1.0)]), Some(2));
+        assert_eq!(winner(&[None]), None);
+    }
+
+    #[test]
+    fn products_of_like_sizes_with_like_epilogues_are_a_class() -> Result<()> {
+        let zeros = |shape: &[usize]| {
+            Tensor::zeros(shape, DType::F32, &Device::cpu()).and_then(|x| x.eval().map(|()| x))
+        };
+        let class = |tensor: Tensor| -> Result<String> {
+            let plan = crate::realize::plan(&[&tensor])?;
+            let found = plan.steps.iter().find_map(|step| match &step.kernel.body {
+                Body::MatMul(body) => Some(class(body, &step.kernel.reads)),
+                _ => None,
+            });
+            Ok(found.unwrap_or_default())
+        };
+        let product = |m: usize| zeros(&[m, 64])?.matmul(&zeros(&[64, 96])?);
+        let plain = class(product(60)?)?;
+        assert_eq!(plain, class(product(64)?)?);
+        assert_ne!(plain, class(product(65)?)?);
+        assert_ne!(plain, class(product(64)?.add(&zeros(&[96])?)?)?);
+        assert_ne!(plain, class(zeros(&[64, 64])?.t()?.matmul(&zeros(&[64, 96])?)?)?);
+        Ok(())
+    }
+}
