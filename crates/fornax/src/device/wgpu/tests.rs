@@ -366,7 +366,7 @@ fn products_of_bytes() -> Result<()> {
     let rule = |tensor: &Tensor, caps: &Caps| -> Result<bool> {
         Ok(printed(&[tensor], caps)?.iter().any(|(_, dispatch)| dispatch.text.contains("dot4U8Packed")))
     };
-    let tile = Tile { rows: 32, columns: 32, depth: 16, lane_rows: 4, lane_columns: 4 };
+    let tile = |depth: usize| Tile { rows: 32, columns: 32, depth, lane_rows: 4, lane_columns: 4 };
     for packed in [true, false] {
         let Some((gpu, device)) = limited(|caps| Caps { packed, ..caps }) else { return Ok(()) };
         let bytes = |shape: &[usize]| {
@@ -374,16 +374,18 @@ fn products_of_bytes() -> Result<()> {
             let data: Vec<u8> = (0..n).map(|i| (i * 89 + i / 7) as u8).collect();
             Tensor::from_slice(&data, shape, &device)
         };
-        // Batch, m, n, k; whether four steps of k are in one word of both operands; how many workgroups share a sum.
-        for ([b, m, n, k], whole, parts) in [
-            ([1, 70, 50, 64], true, 1),
-            ([1, 33, 130, 1000], true, 1),
-            ([1, 33, 70, 1000], true, 3),
-            ([1, 300, 270, 64], true, 1),
-            ([3, 20, 20, 36], true, 1),
-            ([1, 64, 64, 30], false, 1),
+        // Batch, m, n, k; whether four steps of k are in one word of both operands; how many workgroups share a sum; the
+        // depth of a slice: in those of eight, one address serves all loads of whole tiles.
+        for ([b, m, n, k], whole, parts, depth) in [
+            ([1, 70, 50, 64], true, 1, 16),
+            ([1, 33, 130, 1000], true, 1, 16),
+            ([1, 33, 70, 1000], true, 3, 16),
+            ([1, 300, 270, 64], true, 1, 16),
+            ([3, 20, 20, 36], true, 1, 16),
+            ([2, 64, 96, 128], true, 1, 8),
+            ([1, 64, 64, 30], false, 1, 16),
         ] {
-            *lock(&gpu.tuner.forced) = Some(Form::Tile(tile, parts));
+            *lock(&gpu.tuner.forced) = Some(Form::Tile(tile(depth), parts));
             let (x, y) = (bytes(&[b, m, k])?, bytes(&[b, n, k])?.transpose(1, 2)?);
             for dtype in [DType::U8, DType::U32, DType::I32] {
                 let product = x.to_dtype(dtype)?.matmul(&y.to_dtype(dtype)?)?;
