@@ -157,15 +157,9 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The name of a memory.
-    pub fn name(&self, binding: Binding) -> String {
-        self.declared(binding).0.to_string()
-    }
-
-    /// Names of type vec4<f16> for `count` elements from element address `at`, a multiple of four.
-    pub fn halves(&mut self, binding: Binding, at: &str, count: usize) -> Vec<String> {
-        let name = self.declared(binding).0.to_string();
-        (0..count / 4).map(|i| self.bind("q", &format!("{name}[({at}) / 4u + {i}u]"))).collect()
+    /// The `at`-th four elements as an expression of type vec4<f16>.
+    pub fn halves(&self, binding: Binding, at: &str) -> String {
+        format!("{}[{at}]", self.declared(binding).0)
     }
 
     /// Includes a helper function and gives its name.

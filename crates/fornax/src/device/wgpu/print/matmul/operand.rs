@@ -260,34 +260,30 @@ impl Operand {
 
     /// Prints the loads of a slice. What was loaded is not touched here: it arrives while the slice before is multiplied.
     pub fn load(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
-        if let Some(pitch) = self.pitch(slice) {
-            let stride = if self.along == Along::Inner { self.outer_stride } else { self.inner_stride };
-            for load in 0..self.loads() {
-                let far = (load * pitch) as isize * stride / 4;
-                let (register, at) =
-                    (self.register(load), format!("at_{} + {}u", self.name, far as i32 as u32));
-                if self.halves {
-                    line!(m, "{register} = {}[{at}];", m.name(self.binding));
-                } else {
-                    let values = m.fours(self.binding, self.stored, &at);
-                    let values = self.rounded(m, &values).join(", ");
-                    line!(m, "{register} = vec4<{}>({values});", self.scalar);
-                }
-            }
-            return;
-        }
         for load in 0..self.loads() {
-            line!(m, "{{");
-            let (k, o) = self.place(m, load);
-            let at = self.at(m, slice, &k, &o);
+            // Vectors are counted in fours.
+            let at = match self.pitch(slice) {
+                Some(pitch) => {
+                    let inner = self.along == Along::Inner;
+                    let stride = if inner { self.outer_stride } else { self.inner_stride };
+                    let far = (load * pitch) as isize * stride / 4;
+                    format!("at_{} + {}u", self.name, far as i32 as u32)
+                }
+                None => {
+                    let (k, o) = self.place(m, load);
+                    let at = self.at(m, slice, &k, &o);
+                    if self.lie == Lie::Vectors { format!("{at} / 4u") } else { at }
+                }
+            };
             let register = self.register(load);
             match self.lie {
                 Lie::Vectors if self.halves => {
-                    let four = m.halves(self.binding, &at, 4).remove(0);
+                    let four = m.halves(self.binding, &at);
                     line!(m, "{register} = {four};");
                 }
                 Lie::Vectors => {
-                    let values = self.values(m, &at, 4).join(", ");
+                    let values = m.fours(self.binding, self.stored, &at);
+                    let values = self.rounded(m, &values).join(", ");
                     line!(m, "{register} = vec4<{}>({values});", self.scalar);
                 }
                 Lie::Shifted(last) => {
@@ -298,11 +294,11 @@ impl Operand {
                     line!(m, "{register} = vec3<u32>({});", words.join(", "));
                 }
                 Lie::Single => {
-                    let value = self.values(m, &at, 1).remove(0);
+                    let value = m.elements(self.binding, self.stored, &at, 1);
+                    let value = self.rounded(m, &value).remove(0);
                     line!(m, "{register} = {value};");
                 }
             }
-            line!(m, "}}");
         }
     }
 
@@ -349,12 +345,7 @@ impl Operand {
         format!("{base} + {} + {}", term(o, self.outer_stride), term(k, self.inner_stride))
     }
 
-    /// `count` consecutive values, rounded as the product asks, in the type of the workgroup memory.
-    fn values(&self, m: &mut Module<'_>, at: &str, count: usize) -> Vec<String> {
-        let values = m.elements(self.binding, self.stored, at, count);
-        self.rounded(m, &values)
-    }
-
+    /// Values as the product asks, in the type of the workgroup memory.
     fn rounded(&self, m: &mut Module<'_>, values: &[String]) -> Vec<String> {
         let rounded: Vec<String> = values.iter().map(|v| cast(m, self.stored, self.dtype, v)).collect();
         match self.scalar {
@@ -422,7 +413,6 @@ impl Operand {
             (pitch * from_row_to_row, m.bind("to", &to), part)
         });
         for load in 0..self.loads() {
-            line!(m, "{{");
             match &first {
                 Some((apart, to, part)) => {
                     store(m, &format!("{to} + {}u", load * apart / 4), part, &self.register(load));
@@ -440,7 +430,6 @@ impl Operand {
                     }
                 }
             }
-            line!(m, "}}");
         }
     }
 }

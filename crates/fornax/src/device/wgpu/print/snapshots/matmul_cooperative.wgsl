@@ -100,55 +100,23 @@ for (var slice = 1u; slice <= 64u; slice++) {
 let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 let to_19 = o_a * 10u + k_a / 4u;
-{
 tile_a[to_19 + 0u] = ar0;
-}
-{
 tile_a[to_19 + 160u] = ar1;
-}
-{
 tile_a[to_19 + 320u] = ar2;
-}
-{
 tile_a[to_19 + 480u] = ar3;
-}
-{
 tile_a[to_19 + 640u] = ar4;
-}
-{
 tile_a[to_19 + 800u] = ar5;
-}
-{
 tile_a[to_19 + 960u] = ar6;
-}
-{
 tile_a[to_19 + 1120u] = ar7;
-}
 let to_20 = k_b * 34u + o_b / 4u;
-{
 tile_b[to_20 + 0u] = br0;
-}
-{
 tile_b[to_20 + 136u] = br1;
-}
-{
 tile_b[to_20 + 272u] = br2;
-}
-{
 tile_b[to_20 + 408u] = br3;
-}
-{
 tile_b[to_20 + 544u] = br4;
-}
-{
 tile_b[to_20 + 680u] = br5;
-}
-{
 tile_b[to_20 + 816u] = br6;
-}
-{
 tile_b[to_20 + 952u] = br7;
-}
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 at_a += select(0u, 8u, slice < 64u);

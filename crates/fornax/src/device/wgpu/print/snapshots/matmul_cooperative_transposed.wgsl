@@ -100,55 +100,23 @@ for (var slice = 1u; slice <= 64u; slice++) {
 let present = k_from + (slice - 1u) * 32u;
 workgroupBarrier();
 let to_19 = k_a * 34u + o_a / 4u;
-{
 tile_a[to_19 + 0u] = ar0;
-}
-{
 tile_a[to_19 + 136u] = ar1;
-}
-{
 tile_a[to_19 + 272u] = ar2;
-}
-{
 tile_a[to_19 + 408u] = ar3;
-}
-{
 tile_a[to_19 + 544u] = ar4;
-}
-{
 tile_a[to_19 + 680u] = ar5;
-}
-{
 tile_a[to_19 + 816u] = ar6;
-}
-{
 tile_a[to_19 + 952u] = ar7;
-}
 let to_20 = o_b * 10u + k_b / 4u;
-{
 tile_b[to_20 + 0u] = br0;
-}
-{
 tile_b[to_20 + 160u] = br1;
-}
-{
 tile_b[to_20 + 320u] = br2;
-}
-{
 tile_b[to_20 + 480u] = br3;
-}
-{
 tile_b[to_20 + 640u] = br4;
-}
-{
 tile_b[to_20 + 800u] = br5;
-}
-{
 tile_b[to_20 + 960u] = br6;
-}
-{
 tile_b[to_20 + 1120u] = br7;
-}
 workgroupBarrier();
 let next = k_from + min(slice, 63u) * 32u;
 at_a += select(0u, 16384u, slice < 64u);

@@ -57,16 +57,12 @@ ar0 = vec4<f32>(bitcast<f32>(q_18.x), bitcast<f32>(q_18.y), bitcast<f32>(q_18.z)
 let q_19 = r1[at_b + 0u];
 br0 = vec4<f32>(bitcast<f32>(q_19.x), bitcast<f32>(q_19.y), bitcast<f32>(q_19.z), bitcast<f32>(q_19.w));
 let to_20 = 0u + k_a * 17u + o_a / 4u;
-{
 tile_a[to_20 + 0u + 0u][o_a % 4u] = ar0.x;
 tile_a[to_20 + 0u + 17u][o_a % 4u] = ar0.y;
 tile_a[to_20 + 0u + 34u][o_a % 4u] = ar0.z;
 tile_a[to_20 + 0u + 51u][o_a % 4u] = ar0.w;
-}
 let to_21 = 0u + k_b * 17u + o_b / 4u;
-{
 tile_b[to_21 + 0u] = br0;
-}
 workgroupBarrier();
 var turn = 0u;
 for (var k0 = k_from + 8u; k0 < k_to + 8u; k0 += 8u) {
@@ -185,16 +181,12 @@ c7_0 = fma(vec4<f32>(a1.w), b0, c7_0);
 }
 turn = 1u - turn;
 let to_24 = turn * 136u + k_a * 17u + o_a / 4u;
-{
 tile_a[to_24 + 0u + 0u][o_a % 4u] = ar0.x;
 tile_a[to_24 + 0u + 17u][o_a % 4u] = ar0.y;
 tile_a[to_24 + 0u + 34u][o_a % 4u] = ar0.z;
 tile_a[to_24 + 0u + 51u][o_a % 4u] = ar0.w;
-}
 let to_25 = turn * 136u + k_b * 17u + o_b / 4u;
-{
 tile_b[to_25 + 0u] = br0;
-}
 workgroupBarrier();
 }
 let row_0 = row0 + (ty + 0u) * 4u + 0u;
