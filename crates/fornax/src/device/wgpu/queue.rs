@@ -1,6 +1,6 @@
 //! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
-use super::memory::GpuMemory;
+use super::memory::{GpuMemory, whole_lines};
 use super::pipeline::{GpuPipeline, Ready, Variant};
 use super::{Wgpu, lock, own};
 use crate::device::{Clock, Launch, host_seconds};
@@ -213,7 +213,7 @@ impl Wgpu {
         let mut bytes = vec![0u8; marks.len() * 8];
         let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("timestamps"),
-            size: (bytes.len() as u64).next_multiple_of(16),
+            size: whole_lines(bytes.len() as u64),
             usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         });

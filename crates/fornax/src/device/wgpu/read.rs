@@ -2,7 +2,7 @@
 //! the GPU has come so far; whoever reads decides whether to wait. With the bytes come the status words of all kernels
 //! before. Such buffers are kept, so a loop that reads a step behind uses two of them by turns.
 
-use super::memory::GpuMemory;
+use super::memory::{GpuMemory, whole_lines};
 use super::{Wgpu, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
@@ -42,7 +42,7 @@ impl Reader {
     ) -> Reader {
         let status = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("status"),
-            size: STATUS,
+            size: whole_lines(STATUS),
             usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });

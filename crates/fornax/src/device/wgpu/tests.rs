@@ -297,21 +297,26 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
 #[test]
 fn cooperative_products_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
-    // One of the sizes that devices choose from, and small ones with layers, two buffers and both: software has little
-    // workgroup memory, and takes seconds to compile a text.
-    let shape = |[rows, columns, depth]: [usize; 3], [down, across, layers]: [usize; 3], buffers: usize| {
-        Shape { rows, columns, depth, down, across, layers, buffers }
+    // Small sizes: software has little workgroup memory, and takes seconds to compile a text. Those of depth 128 load four
+    // halves at a time, others eight.
+    let shape = |[rows, columns, depth]: [usize; 3], [down, across, layers]: [usize; 3]| Shape {
+        rows,
+        columns,
+        depth,
+        down,
+        across,
+        layers,
     };
     let forms = [
-        (shape([64, 64, 32], [1, 2, 1], 1), 1),
-        (shape([64, 64, 32], [1, 2, 1], 1), 2),
-        (shape([32, 32, 64], [1, 1, 4], 1), 1),
-        (shape([64, 32, 32], [2, 1, 1], 2), 1),
-        (shape([32, 32, 32], [1, 1, 2], 2), 2),
+        (shape([64, 64, 32], [1, 2, 1]), 1),
+        (shape([64, 64, 32], [1, 2, 1]), 2),
+        (shape([32, 32, 128], [1, 1, 4]), 1),
+        (shape([32, 32, 32], [1, 1, 2]), 2),
     ]
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
-    // Whole tiles, and parts of a sum; rows that begin anywhere; sums that end inside a slice.
-    for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140]] {
+    // Whole tiles, and parts of a sum; rows that begin anywhere, at every fourth or every eighth half; sums that end inside a
+    // slice.
+    for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
         for turned in [false, true] {
             let product = |device: &Device| {
                 let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);
@@ -325,6 +330,11 @@ fn cooperative_products_compute_the_same() -> Result<()> {
             }
         }
     }
+    // Both operands and the epilogue read one memory, by eights, fours and words.
+    *lock(&gpu.tuner.forced) = Some(forms[0]);
+    let x = wave(&[72, 72], 0.37, DType::F16, &Device::with_backend(gpu.clone()))?;
+    check("of itself", x.matmul(&x.t()?)?.add(&x))?;
+    check("of a part of itself", x.narrow(1, 4, 64)?.matmul(&x.narrow(0, 8, 64)?)?.add(&x))?;
     Ok(())
 }
 

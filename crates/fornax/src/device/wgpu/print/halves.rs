@@ -160,7 +160,7 @@ impl<'a> Stage<'a> {
             let mut coords = coords(m, &row).to_vec();
             coords.push(m.bind("d", &format!("{c} * 4u")));
             let at = m.bind("a", &address(&self.operand.view, &coords));
-            let four = m.halves(self.operand.binding, &format!("({at}) / 4u"));
+            let four = m.vector(self.operand.binding, &format!("({at}) / 4u"));
             line!(m, "{name} = {four};");
         }
     }

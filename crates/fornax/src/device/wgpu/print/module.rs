@@ -138,7 +138,7 @@ impl<'a> Module<'a> {
         declared.map(|d| d.name.clone())
     }
 
-    /// Declares a memory of halves that stay halves, four at a time; only [`Module::halves`] may read it.
+    /// Declares a memory of halves that stay halves, four at a time; only [`Module::vector`] may read it.
     pub fn want_halves(&mut self, binding: Binding) {
         self.want_typed(binding, 2, "vec4<f16>");
     }
@@ -157,8 +157,8 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The `at`-th four elements as an expression of type vec4<f16>.
-    pub fn halves(&self, binding: Binding, at: &str) -> String {
+    /// The `at`-th vector of a memory, of the type that was declared.
+    pub fn vector(&self, binding: Binding, at: &str) -> String {
         format!("{}[{at}]", self.declared(binding).0)
     }
 

@@ -21,8 +21,6 @@ pub(crate) struct Shape {
     pub down: usize,
     pub across: usize,
     pub layers: usize,
-    /// Slices in workgroup memory: one, with a barrier before and after it is put there; or two, with one barrier.
-    pub buffers: usize,
 }
 
 impl Shape {
@@ -39,42 +37,39 @@ impl Shape {
         Shape { layers, ..self }
     }
 
-    /// The same tile with two slices in workgroup memory.
-    const fn double(self) -> Shape {
-        Shape { buffers: 2, ..self }
-    }
-
     /// Workgroup memory, whichever way the operands lie.
     pub fn fits(&self, caps: &super::super::Caps) -> bool {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
-        let bytes = (rows + columns) * 2 * self.buffers + self.subgroups() * 16 * ROW_C * 4;
+        let bytes = (rows + columns) * 2 + self.subgroups() * 16 * ROW_C * 4;
         bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
     }
 }
 
-/// Those that were the fastest for some product; the last ones for outputs so small that a core has one tile or two: deep
-/// slices, layers to hide the waiting, and sides of which as many fit GPT-2's outputs as there are cores.
-pub(super) const SHAPES: [(Shape, Record); 15] = [
-    (shape(128, 128, 32, 2, 2), Record { rate: 1.0, resident: 2.0 }),
-    (shape(256, 128, 32, 4, 2), Record { rate: 0.95, resident: 1.0 }),
-    (shape(192, 96, 32, 4, 2), Record { rate: 0.8, resident: 1.0 }),
-    (shape(128, 96, 32, 2, 2), Record { rate: 0.8, resident: 2.0 }),
-    (shape(128, 96, 32, 2, 2).layers(2).double(), Record { rate: 0.75, resident: 1.0 }),
+/// Those that were the fastest for some product, and a few for sizes that these do not fit. The last ones are for outputs so
+/// small that a core has one tile or two: deep slices, layers to hide the waiting, and sides of which as many fit GPT-2's
+/// outputs as there are cores.
+pub(super) const SHAPES: [(Shape, Record); 16] = [
+    (shape(128, 256, 32, 2, 4), Record { rate: 1.0, resident: 1.0 }),
+    (shape(128, 128, 32, 2, 2), Record { rate: 0.99, resident: 2.0 }),
+    (shape(256, 128, 32, 4, 2), Record { rate: 0.99, resident: 1.0 }),
+    (shape(128, 192, 32, 2, 4), Record { rate: 0.95, resident: 1.0 }),
+    (shape(192, 96, 32, 4, 2), Record { rate: 0.85, resident: 1.0 }),
+    (shape(128, 96, 32, 2, 2), Record { rate: 0.85, resident: 2.0 }),
+    (shape(128, 96, 64, 2, 2), Record { rate: 0.85, resident: 2.0 }),
+    (shape(128, 96, 64, 4, 2), Record { rate: 0.8, resident: 1.0 }),
     (shape(64, 96, 64, 2, 2), Record { rate: 0.62, resident: 2.0 }),
     (shape(64, 96, 64, 2, 2).layers(2), Record { rate: 0.6, resident: 1.0 }),
-    (shape(64, 96, 64, 1, 2).layers(4), Record { rate: 0.6, resident: 1.0 }),
-    (shape(64, 48, 128, 2, 1).layers(2), Record { rate: 0.5, resident: 2.0 }),
-    (shape(64, 48, 128, 2, 1).layers(4), Record { rate: 0.48, resident: 1.0 }),
-    (shape(64, 64, 128, 1, 2).layers(2), Record { rate: 0.68, resident: 1.0 }),
+    (shape(64, 64, 128, 2, 2), Record { rate: 0.65, resident: 2.0 }),
     (shape(64, 64, 128, 2, 2).layers(2), Record { rate: 0.55, resident: 2.0 }),
+    (shape(64, 48, 128, 2, 1).layers(2), Record { rate: 0.5, resident: 2.0 }),
     (shape(64, 64, 64, 2, 2), Record { rate: 0.55, resident: 4.0 }),
     (shape(64, 64, 32, 2, 2), Record { rate: 0.6, resident: 4.0 }),
     (shape(32, 64, 64, 1, 2), Record { rate: 0.4, resident: 6.0 }),
 ];
 
 const fn shape(rows: usize, columns: usize, depth: usize, down: usize, across: usize) -> Shape {
-    Shape { rows, columns, depth, down, across, layers: 1, buffers: 1 }
+    Shape { rows, columns, depth, down, across, layers: 1 }
 }
 
 /// Floats from row to row of the matrix that the epilogue works on, padded against bank conflicts.
@@ -108,9 +103,8 @@ pub(super) fn print(
     if direct.is_none() {
         target.declare(&mut m, body, 4);
     }
-    let (size_a, size_b) = (size(&a), size(&b));
-    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", s.buffers * size_a);
-    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", s.buffers * size_b);
+    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
+    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
     if direct.is_none() {
         let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.subgroups() * 16 * ROW_C);
     }
@@ -138,46 +132,23 @@ pub(super) fn print(
     b.declare(&mut m, &slice_b("k_from"));
     a.load(&mut m, &slice_a("k_from"));
     b.load(&mut m, &slice_b("k_from"));
-    // In which of two buffers the present slice is, and where the next one goes.
-    let (present, next) = match s.buffers {
-        1 => (None, "0u"),
-        _ => (Some("(slice - 1u) % 2u"), "(slice % 2u)"),
-    };
-    let put = |m: &mut Module<'_>, buffer: &str, k0: &'static str| {
-        for (o, memory, row, size, slice) in
-            [(&a, "tile_a", row_a, size_a, slice_a(k0)), (&b, "tile_b", row_b, size_b, slice_b(k0))]
-        {
-            let offset = present.map(|_| format!("{buffer} * {size}u"));
-            o.put_as_loaded(m, memory, offset.as_deref(), row / 4, &slice);
-        }
-    };
-    if present.is_some() {
-        put(&mut m, "0u", "k_from");
-        line!(m, "workgroupBarrier();");
-    }
     line!(m, "for (var slice = 1u; slice <= {}u; slice++) {{", place.slices);
-    if present.is_none() {
-        line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
-        line!(m, "workgroupBarrier();");
-        put(&mut m, "0u", "present");
-        line!(m, "workgroupBarrier();");
-    }
+    line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
+    line!(m, "workgroupBarrier();");
+    a.put_as_loaded(&mut m, "tile_a", row_a / 4, &slice_a("present"));
+    b.put_as_loaded(&mut m, "tile_b", row_b / 4, &slice_b("present"));
+    line!(m, "workgroupBarrier();");
     // The last turn loads its own slice again rather than one past the end.
     line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
     let exists = format!("slice < {}u", place.slices);
     a.load_next(&mut m, &slice_a("next"), &exists);
     b.load_next(&mut m, &slice_b("next"), &exists);
-    if let Some(present) = present {
-        line!(m, "let from_a = {present} * {}u;", size_a * 4);
-        line!(m, "let from_b = {present} * {}u;", size_b * 4);
-    }
     // Layers take turns along k, so that what they load lies together.
     for k in (0..s.depth).step_by(16 * s.layers) {
         line!(m, "{{");
         for (o, row, block, count) in [(&a, row_a, "block_row", mats_m), (&b, row_b, "block_column", mats_n)]
         {
             let (name, along) = (o.name, o.along);
-            let from = if present.is_some() { format!("from_{name} + ") } else { String::new() };
             let step = if along == Along::Inner { 16 } else { 16 * row };
             let layer = if s.layers > 1 { format!(" + layer * {step}u") } else { String::new() };
             let way = if (name == "a") == (along == Along::Inner) { "coopLoadT" } else { "coopLoad" };
@@ -190,7 +161,7 @@ pub(super) fn print(
                 };
                 line!(
                     m,
-                    "let {name}{i} = {way}<coop_mat16x16<f16, {role}>>(&tile_{name}[({from}{at}{layer}) / 4u], {}u);",
+                    "let {name}{i} = {way}<coop_mat16x16<f16, {role}>>(&tile_{name}[({at}{layer}) / 4u], {}u);",
                     row / 4
                 );
             }
@@ -201,10 +172,6 @@ pub(super) fn print(
             }
         }
         line!(m, "}}");
-    }
-    if present.is_some() {
-        put(&mut m, next, "next");
-        line!(m, "workgroupBarrier();");
     }
     line!(m, "}}");
     if let Some(name) = direct {

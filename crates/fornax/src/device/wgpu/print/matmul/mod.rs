@@ -40,12 +40,12 @@ impl fmt::Display for Form {
                 write!(f, "tile {rows}x{columns}x{depth} lane {lane_rows}x{lane_columns} parts {parts}")
             }
             Form::Cooperative(s, parts) => {
-                let cooperative::Shape { rows, columns, depth, down, across, layers, buffers } = s;
+                let cooperative::Shape { rows, columns, depth, down, across, layers } = s;
                 write!(f, "cooperative {rows}x{columns}x{depth} subgroups {down}x{across}")?;
                 if *layers > 1 {
                     write!(f, "x{layers}")?;
                 }
-                write!(f, "{} parts {parts}", if *buffers > 1 { " double" } else { "" })
+                write!(f, " parts {parts}")
             }
         }
     }

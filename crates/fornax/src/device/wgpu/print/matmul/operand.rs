@@ -37,8 +37,8 @@ pub(super) struct Operand {
     pub chunk: usize,
     pub along: Along,
     lie: Lie,
-    /// Whether the memory is declared as halves, because they are wanted as such.
-    halves: bool,
+    /// Whether what is loaded stays as it is: halves that are wanted as such, or words of them.
+    as_it_is: bool,
     /// The WGSL type in workgroup memory.
     scalar: &'static str,
 }
@@ -48,6 +48,8 @@ pub(super) struct Operand {
 enum Lie {
     /// As aligned vectors of four.
     Vectors,
+    /// As aligned vectors of four words: eight halves.
+    Words,
     /// Four halves that begin in the middle of a word or at its beginning; the number is that of the last word.
     Shifted(usize),
     /// Anywhere, one by one.
@@ -90,36 +92,45 @@ impl Operand {
             false => (m.printer.kernel.reads[matrix.read].dtype, matrix.dtype),
         };
         let binding = m.read(matrix.read);
-        // Four elements at a time, also of halves: consecutive lanes then touch consecutive words.
-        const CHUNK: usize = 4;
-        let whole = |along: Along| {
+        let whole = |along: Along, chunk: usize| {
             let size = if along == Along::Inner { depth } else { tile };
-            size.is_multiple_of(CHUNK) && (tile * depth).is_multiple_of(CHUNK * lanes)
+            size.is_multiple_of(chunk) && (tile * depth).is_multiple_of(chunk * lanes)
         };
-        let vectors = |along: Along| {
+        let vectors = |along: Along, chunk: usize| {
             let (this, other) = if along == Along::Inner { (i, o) } else { (o, i) };
-            aligned(view, this, other, CHUNK)
-                && (along == Along::Outer || view.shape[i].is_multiple_of(CHUNK))
-                && whole(along)
+            aligned(view, this, other, chunk)
+                && (along == Along::Outer || view.shape[i].is_multiple_of(chunk))
+                && whole(along, chunk)
         };
-        let found = [Along::Inner, Along::Outer].into_iter().find(|&along| vectors(along));
+        let found = [Along::Inner, Along::Outer].into_iter().find(|&along| vectors(along, 4));
         let contiguous = if view.strides[i] == 1 { Along::Inner } else { Along::Outer };
         let along = found.unwrap_or(contiguous);
         let raw = scalar == "f16" && stored == DType::F16;
-        let lie = if found.is_some() {
+        // Loads of 16 bytes make large tiles a tenth faster, and some of the small ones with deep slices slower (measured on
+        // an NVIDIA H200).
+        let lie = if raw && depth < 128 && vectors(along, 8) {
+            Lie::Words
+        } else if found.is_some() {
             Lie::Vectors
-        } else if raw && whole(along) && view.strides[if along == Along::Inner { i } else { o }] == 1 {
+        } else if raw && whole(along, 4) && view.strides[if along == Along::Inner { i } else { o }] == 1 {
             Lie::Shifted(m.printer.kernel.reads[matrix.read].len.div_ceil(2) - 1)
         } else {
             Lie::Single
         };
-        // Where rows begin anywhere, one element at a time, so that neighbouring lanes still read neighbours.
-        let chunk = if lie == Lie::Single { 1 } else { CHUNK };
+        let chunk = match lie {
+            Lie::Words => 8,
+            Lie::Vectors | Lie::Shifted(_) => 4,
+            // Neighbouring lanes still read neighbours.
+            Lie::Single => 1,
+        };
         let halves = lie == Lie::Vectors && raw && uses(m, matrix.read) == 1;
-        match halves {
-            true => m.want_halves(binding),
-            false => {
-                m.want(binding, if lie == Lie::Vectors { chunk * stored.size() / 4 } else { 1 });
+        match (halves, lie) {
+            (true, _) => m.want_halves(binding),
+            (false, Lie::Words | Lie::Vectors) => {
+                m.want(binding, chunk * stored.size() / 4);
+            }
+            (false, Lie::Shifted(_) | Lie::Single) => {
+                m.want(binding, 1);
             }
         }
         Operand {
@@ -137,7 +148,7 @@ impl Operand {
             chunk,
             along,
             lie,
-            halves,
+            as_it_is: halves || lie == Lie::Words,
             scalar,
         }
     }
@@ -155,6 +166,7 @@ impl Operand {
     pub fn declare(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
         let register = match self.lie {
             Lie::Vectors => format!("vec4<{}>", self.scalar),
+            Lie::Words => "vec4<u32>".into(),
             Lie::Shifted(_) => "vec3<u32>".into(),
             Lie::Single => self.scalar.into(),
         };
@@ -167,8 +179,13 @@ impl Operand {
             let name = self.name;
             line!(m, "let k_{name} = {k};");
             line!(m, "let o_{name} = {o};");
-            line!(m, "var at_{name} = {at} / 4u;");
+            line!(m, "var at_{name} = {at} / {}u;", self.chunk);
         }
+    }
+
+    /// Whether loads are aligned vectors, so that addresses can count those.
+    fn is_aligned(&self) -> bool {
+        matches!(self.lie, Lie::Vectors | Lie::Words)
     }
 
     /// Loads of a row of the tile, along the axis that they are along.
@@ -183,7 +200,7 @@ impl Operand {
         // Rows of a group that are loaded in another order stay in their group.
         let group = if self.apart("").is_some() { 8 } else { 4 };
         let inner = self.outer.is_multiple_of(self.tile) && rows.is_multiple_of(group);
-        self.lie == Lie::Vectors
+        self.is_aligned()
             && self.lanes.is_multiple_of(self.per_row())
             && (self.along == Along::Outer || inner)
             && !ends_inside
@@ -218,8 +235,8 @@ impl Operand {
     /// memory. `None` where they do not.
     fn apart(&self, row: &str) -> Option<String> {
         match (self.scalar, self.chunk, self.depth) {
-            // Sixteen lanes put two rows of 80 bytes at a time: the rows of each eight in the order 0, 4, 1, 5, ..
-            ("f16", 4, 32) if self.tile.is_multiple_of(8) => {
+            // Lanes put two rows of 80 bytes at a time: the rows of each eight in the order 0, 4, 1, 5, ..
+            ("f16", 4 | 8, 32) if self.tile.is_multiple_of(8) => {
                 Some(format!("({row} & ~7u) | (({row} & 1u) << 2u) | (({row} & 6u) >> 1u)"))
             }
             _ => None,
@@ -234,8 +251,8 @@ impl Operand {
     /// The address of the first element of a load. Rows past the last are computed and never stored, and what lies
     /// past the end of the sum is not put; their addresses only have to exist.
     fn at(&self, m: &mut Module<'_>, slice: &Slice<'_>, k: &str, o: &str) -> String {
-        let last = match (self.along, self.lie) {
-            (Along::Outer, Lie::Vectors) => (self.outer - 1) / self.chunk * self.chunk,
+        let last = match self.along {
+            Along::Outer if self.is_aligned() => (self.outer - 1) / self.chunk * self.chunk,
             _ => self.outer - 1,
         };
         let k = m.bind("k", &format!("{} + {k}", slice.k0));
@@ -252,7 +269,7 @@ impl Operand {
     /// slice does not exist, the last one is loaded again.
     pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: &str) {
         if self.pitch(slice).is_some() {
-            let step = self.depth as isize * self.inner_stride / 4;
+            let step = self.depth as isize * self.inner_stride / self.chunk as isize;
             line!(m, "at_{} += select(0u, {}u, {exists});", self.name, step as i32 as u32);
         }
         self.load(m, slice);
@@ -261,27 +278,26 @@ impl Operand {
     /// Prints the loads of a slice. What was loaded is not touched here: it arrives while the slice before is multiplied.
     pub fn load(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
         for load in 0..self.loads() {
-            // Vectors are counted in fours.
             let at = match self.pitch(slice) {
                 Some(pitch) => {
                     let inner = self.along == Along::Inner;
                     let stride = if inner { self.outer_stride } else { self.inner_stride };
-                    let far = (load * pitch) as isize * stride / 4;
+                    let far = (load * pitch) as isize * stride / self.chunk as isize;
                     format!("at_{} + {}u", self.name, far as i32 as u32)
                 }
                 None => {
                     let (k, o) = self.place(m, load);
                     let at = self.at(m, slice, &k, &o);
-                    if self.lie == Lie::Vectors { format!("{at} / 4u") } else { at }
+                    if self.is_aligned() { format!("{at} / {}u", self.chunk) } else { at }
                 }
             };
             let register = self.register(load);
             match self.lie {
-                Lie::Vectors if self.halves => {
-                    let four = m.halves(self.binding, &at);
-                    line!(m, "{register} = {four};");
+                Lie::Vectors | Lie::Words if self.as_it_is => {
+                    let vector = m.vector(self.binding, &at);
+                    line!(m, "{register} = {vector};");
                 }
-                Lie::Vectors => {
+                Lie::Vectors | Lie::Words => {
                     let values = m.fours(self.binding, self.stored, &at);
                     let values = self.rounded(m, &values).join(", ");
                     line!(m, "{register} = vec4<{}>({values});", self.scalar);
@@ -302,37 +318,54 @@ impl Operand {
         }
     }
 
-    /// What a load brought, as elements, with zeros past the end of the sum.
-    fn arrived(&self, m: &mut Module<'_>, slice: &Slice<'_>, load: usize, k: &str, o: &str) -> String {
+    /// What a load brought, as vectors for the tile, with zeros past the end of the sum.
+    fn arrived(&self, m: &mut Module<'_>, slice: &Slice<'_>, load: usize, k: &str, o: &str) -> Vec<String> {
         let (mut value, scalar) = (self.register(load), self.scalar);
         if let Lie::Shifted(_) = self.lie {
             let at = self.at(m, slice, k, o);
             let half = |m: &mut Module<'_>, a: &str, b: &str| {
                 let moved = format!("({value}.{a} >> 16u) | ({value}.{b} << 16u)");
-                let word = m.bind("u", &format!("select({value}.{a}, {moved}, {at} % 2u == 1u)"));
-                format!("unpack2x16float({word})")
+                m.bind("u", &format!("select({value}.{a}, {moved}, {at} % 2u == 1u)"))
             };
             let (low, high) = (half(m, "x", "y"), half(m, "y", "z"));
-            value = m.bind("v", &format!("vec4<{scalar}>(vec4<f32>({low}, {high}))"));
+            value = m.bind("v", &self.unpacked(&low, &high));
         }
-        if !slice.ends_inside {
-            return value;
+        if slice.ends_inside {
+            let k = m.bind("k", &format!("{} + {k}", slice.k0));
+            let inside = match (self.lie, self.along) {
+                (Lie::Shifted(_), Along::Inner) => {
+                    format!("vec4<u32>({k}) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({})", slice.end)
+                }
+                _ => format!("{k} < {}", slice.end),
+            };
+            let zero = match self.lie {
+                Lie::Single => format!("{scalar}()"),
+                Lie::Words => "vec4<u32>()".into(),
+                Lie::Vectors | Lie::Shifted(_) => format!("vec4<{scalar}>()"),
+            };
+            value = m.bind("v", &format!("select({zero}, {value}, {inside})"));
         }
-        let k = m.bind("k", &format!("{} + {k}", slice.k0));
-        let (zero, inside) = match (self.lie, self.along) {
-            (Lie::Single, _) => (format!("{scalar}()"), format!("{k} < {}", slice.end)),
-            (Lie::Shifted(_), Along::Inner) => {
-                let each = format!("vec4<u32>({k}) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({})", slice.end);
-                (format!("vec4<{scalar}>()"), each)
-            }
-            _ => (format!("vec4<{scalar}>()"), format!("{k} < {}", slice.end)),
-        };
-        m.bind("v", &format!("select({zero}, {value}, {inside})"))
+        self.as_vectors(value)
+    }
+
+    /// What was loaded, in vectors as long as those of the tile.
+    fn as_vectors(&self, value: String) -> Vec<String> {
+        match self.lie {
+            Lie::Words => [["x", "y"], ["z", "w"]]
+                .map(|[low, high]| self.unpacked(&format!("{value}.{low}"), &format!("{value}.{high}")))
+                .into(),
+            _ => vec![value],
+        }
+    }
+
+    /// The four halves of two words. Drivers see that they stay what they are.
+    fn unpacked(&self, low: &str, high: &str) -> String {
+        format!("vec4<{}>(vec4<f32>(unpack2x16float({low}), unpack2x16float({high})))", self.scalar)
     }
 
     fn last_k(&self) -> usize {
-        match (self.along, self.lie) {
-            (Along::Inner, Lie::Vectors) => (self.inner - 1) / self.chunk * self.chunk,
+        match self.along {
+            Along::Inner if self.is_aligned() => (self.inner - 1) / self.chunk * self.chunk,
             _ => self.inner - 1,
         }
     }
@@ -378,19 +411,11 @@ impl Operand {
     }
 
     /// Puts the registers into workgroup memory as they were loaded: `[outer][k]` or `[k][outer]`, `stride` vectors
-    /// of four from row to row, from an offset on.
-    pub fn put_as_loaded(
-        &self,
-        m: &mut Module<'_>,
-        memory: &str,
-        offset: Option<&str>,
-        stride: usize,
-        slice: &Slice<'_>,
-    ) {
-        let offset = offset.map_or(String::new(), |offset| format!("{offset} + "));
+    /// of four from row to row.
+    pub fn put_as_loaded(&self, m: &mut Module<'_>, memory: &str, stride: usize, slice: &Slice<'_>) {
         let place = |k: &str, o: &str| {
             let (major, minor) = if self.along == Along::Inner { (o, k) } else { (k, o) };
-            (format!("{offset}{major} * {stride}u + {minor} / 4u"), format!("{minor} % 4u"))
+            (format!("{major} * {stride}u + {minor} / 4u"), format!("{minor} % 4u"))
         };
         self.put(m, slice, place, 4 * stride, |m, to, part, value| match self.chunk {
             1 => line!(m, "{memory}[{to}][{part}] = {value};"),
@@ -413,22 +438,28 @@ impl Operand {
             (pitch * from_row_to_row, m.bind("to", &to), part)
         });
         for load in 0..self.loads() {
-            match &first {
-                Some((apart, to, part)) => {
-                    store(m, &format!("{to} + {}u", load * apart / 4), part, &self.register(load));
-                }
+            let (to, part, values) = match &first {
+                Some((apart, to, part)) => (
+                    format!("{to} + {}u", load * apart / 4),
+                    part.clone(),
+                    self.as_vectors(self.register(load)),
+                ),
                 None => {
                     let (k, o) = self.place(m, load);
-                    let value = self.arrived(m, slice, load, &k, &o);
+                    let values = self.arrived(m, slice, load, &k, &o);
                     let (to, part) = place(&k, &o);
                     if self.ragged() {
                         line!(m, "if ({k} < {}u && {o} < {}u) {{", self.depth, self.tile);
                     }
-                    store(m, &to, &part, &value);
-                    if self.ragged() {
-                        line!(m, "}}");
-                    }
+                    (to, part, values)
                 }
+            };
+            for (z, value) in values.iter().enumerate() {
+                let to = if z == 0 { to.clone() } else { format!("{to} + {z}u") };
+                store(m, &to, &part, value);
+            }
+            if first.is_none() && self.ragged() {
+                line!(m, "}}");
             }
         }
     }
