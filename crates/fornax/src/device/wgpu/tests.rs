@@ -339,6 +339,16 @@ fn cooperative_products_compute_the_same() -> Result<()> {
 }
 
 #[test]
+fn buffers_are_whole_lines_long() -> Result<()> {
+    let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
+    for bytes in [1, 16, 256, 300] {
+        let size = gpu.memory(bytes)?.buffer.size();
+        assert!(size >= bytes as u64 && size.is_multiple_of(128), "{bytes}: {size}");
+    }
+    Ok(())
+}
+
+#[test]
 fn lanes_of_sixteen_rows_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
     let tile = Tile { rows: 32, columns: 32, depth: 8, lane_rows: 16, lane_columns: 8 };

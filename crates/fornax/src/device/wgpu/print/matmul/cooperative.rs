@@ -4,7 +4,7 @@
 //! a cooperative matrix.
 
 use super::super::halves::{PAD, SUBGROUP};
-use super::super::module::{Binding, Module, line};
+use super::super::module::{Binding, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand, Slice};
 use super::{Place, Record, Target, finish_tile};
