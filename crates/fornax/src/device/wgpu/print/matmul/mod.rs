@@ -51,7 +51,8 @@ impl fmt::Display for Form {
     }
 }
 
-/// How a tile does on a full device, as measured on an NVIDIA H200.
+/// How a tile does on a full device: numbers with which the estimate ranks forms as an NVIDIA H200 does, for squares and
+/// GPT-2's products.
 #[derive(Clone, Copy)]
 struct Record {
     /// The share of the best tile's rate.
