@@ -37,8 +37,6 @@ pub(super) struct Operand {
     pub chunk: usize,
     pub along: Along,
     lie: Lie,
-    /// Whether what is loaded stays as it is: halves that are wanted as such, or words of them.
-    as_it_is: bool,
     /// The WGSL type in workgroup memory.
     scalar: &'static str,
 }
@@ -48,6 +46,8 @@ pub(super) struct Operand {
 enum Lie {
     /// As aligned vectors of four.
     Vectors,
+    /// As aligned vectors of four halves, which stay such.
+    Halves,
     /// As aligned vectors of four words: eight halves.
     Words,
     /// Four halves that begin in the middle of a word or at its beginning; the number is that of the last word.
@@ -110,6 +110,8 @@ impl Operand {
         // an NVIDIA H200).
         let lie = if raw && depth < 128 && vectors(along, 8) {
             Lie::Words
+        } else if raw && found.is_some() && uses(m, matrix.read) == 1 {
+            Lie::Halves
         } else if found.is_some() {
             Lie::Vectors
         } else if raw && whole(along, 4) && view.strides[if along == Along::Inner { i } else { o }] == 1 {
@@ -119,17 +121,16 @@ impl Operand {
         };
         let chunk = match lie {
             Lie::Words => 8,
-            Lie::Vectors | Lie::Shifted(_) => 4,
+            Lie::Vectors | Lie::Halves | Lie::Shifted(_) => 4,
             // Neighbouring lanes still read neighbours.
             Lie::Single => 1,
         };
-        let halves = lie == Lie::Vectors && raw && uses(m, matrix.read) == 1;
-        match (halves, lie) {
-            (true, _) => m.want_halves(binding),
-            (false, Lie::Words | Lie::Vectors) => {
+        match lie {
+            Lie::Halves => m.want_halves(binding),
+            Lie::Words | Lie::Vectors => {
                 m.want(binding, chunk * stored.size() / 4);
             }
-            (false, Lie::Shifted(_) | Lie::Single) => {
+            Lie::Shifted(_) | Lie::Single => {
                 m.want(binding, 1);
             }
         }
@@ -148,7 +149,6 @@ impl Operand {
             chunk,
             along,
             lie,
-            as_it_is: halves || lie == Lie::Words,
             scalar,
         }
     }
@@ -165,7 +165,7 @@ impl Operand {
     /// Declares the registers that hold the next tile, as it was loaded, and where the first slice begins.
     pub fn declare(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
         let register = match self.lie {
-            Lie::Vectors => format!("vec4<{}>", self.scalar),
+            Lie::Vectors | Lie::Halves => format!("vec4<{}>", self.scalar),
             Lie::Words => "vec4<u32>".into(),
             Lie::Shifted(_) => "vec3<u32>".into(),
             Lie::Single => self.scalar.into(),
@@ -185,7 +185,7 @@ impl Operand {
 
     /// Whether loads are aligned vectors, so that addresses can count those.
     fn is_aligned(&self) -> bool {
-        matches!(self.lie, Lie::Vectors | Lie::Words)
+        matches!(self.lie, Lie::Vectors | Lie::Halves | Lie::Words)
     }
 
     /// Loads of a row of the tile, along the axis that they are along.
@@ -293,11 +293,11 @@ impl Operand {
             };
             let register = self.register(load);
             match self.lie {
-                Lie::Vectors | Lie::Words if self.as_it_is => {
+                Lie::Halves | Lie::Words => {
                     let vector = m.vector(self.binding, &at);
                     line!(m, "{register} = {vector};");
                 }
-                Lie::Vectors | Lie::Words => {
+                Lie::Vectors => {
                     let values = m.fours(self.binding, self.stored, &at);
                     let values = self.rounded(m, &values).join(", ");
                     line!(m, "{register} = vec4<{}>({values});", self.scalar);
@@ -341,7 +341,7 @@ impl Operand {
             let zero = match self.lie {
                 Lie::Single => format!("{scalar}()"),
                 Lie::Words => "vec4<u32>()".into(),
-                Lie::Vectors | Lie::Shifted(_) => format!("vec4<{scalar}>()"),
+                Lie::Vectors | Lie::Halves | Lie::Shifted(_) => format!("vec4<{scalar}>()"),
             };
             value = m.bind("v", &format!("select({zero}, {value}, {inside})"));
         }
@@ -358,7 +358,7 @@ impl Operand {
         }
     }
 
-    /// The four halves of two words. Drivers see that they stay what they are.
+    /// The four halves of two words. NVIDIA's driver sees that they stay what they are.
     fn unpacked(&self, low: &str, high: &str) -> String {
         format!("vec4<{}>(vec4<f32>(unpack2x16float({low}), unpack2x16float({high})))", self.scalar)
     }
