@@ -14,26 +14,33 @@ pub(super) struct GpuMemory {
 
 impl Memory for GpuMemory {}
 
-/// The size of a buffer in the GPU's memory that holds so many bytes. Buffers lie one behind another there, and NVIDIA's driver
-/// asks for 16 bytes between them: rows that begin inside a line of the cache cost products of halves up to a tenth. Where every
-/// buffer has whole lines, all of them begin with one.
-pub(super) fn whole_lines(bytes: u64) -> u64 {
+/// A buffer in the GPU's memory, of whole lines. Buffers lie one behind another there, and NVIDIA's driver asks for 16 bytes
+/// between them: rows that begin inside a line of the cache cost products of halves up to a tenth. Where every buffer has whole
+/// lines, all of them begin with one.
+pub(super) fn buffer(
+    device: &wgpu::Device,
+    label: Option<&str>,
+    bytes: u64,
+    usage: wgpu::BufferUsages,
+) -> wgpu::Buffer {
+    let size = whole_lines(bytes);
+    device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
+}
+
+fn whole_lines(bytes: u64) -> u64 {
     bytes.next_multiple_of(256)
 }
 
+/// What kernels and copies do with a memory.
+pub(super) const USAGE: wgpu::BufferUsages =
+    wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
+
 impl Wgpu {
     pub(super) fn new_memory(&self, bytes: usize) -> Option<GpuMemory> {
-        let size = whole_lines(bytes as u64);
-        if size > self.limits.max_buffer_size {
+        if whole_lines(bytes as u64) > self.limits.max_buffer_size {
             return None;
         }
-        let descriptor = wgpu::BufferDescriptor {
-            label: None,
-            size,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        };
-        let make = || self.device.create_buffer(&descriptor);
+        let make = || buffer(&self.device, None, bytes as u64, USAGE);
         let buffer = checked(&self.device, wgpu::ErrorFilter::OutOfMemory, make).ok()?;
         Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) })
     }

@@ -1,6 +1,6 @@
 //! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
 
-use super::memory::{GpuMemory, whole_lines};
+use super::memory::{GpuMemory, buffer};
 use super::pipeline::{GpuPipeline, Ready, Variant};
 use super::{Wgpu, lock, own};
 use crate::device::{Clock, Launch, host_seconds};
@@ -211,16 +211,12 @@ impl Wgpu {
             self.device.create_query_set(&wgpu::QuerySetDescriptor { label, ty, count })
         };
         let mut bytes = vec![0u8; marks.len() * 8];
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("timestamps"),
-            size: whole_lines(bytes.len() as u64),
-            usage: wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        });
+        let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+        let ticks = buffer(&self.device, Some("timestamps"), bytes.len() as u64, usage);
         let stamps = Stamps {
             marks,
             sets: marks.chunks(QUERIES).map(set).collect(),
-            ticks: GpuMemory { buffer, id: 0 },
+            ticks: GpuMemory { buffer: ticks, id: 0 },
             passes: self.clock == Clock::Passes,
         };
         self.timestamps.fetch_add(marks.len() as u64, Ordering::Relaxed);
@@ -246,12 +242,9 @@ impl Wgpu {
         let memory = match &*kept {
             Some(memory) if memory.buffer.size() >= bytes.len() as u64 => memory.clone(),
             _ => {
-                let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("arguments"),
-                    size: (bytes.len() as u64).next_power_of_two().max(65_536),
-                    usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
+                let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+                let size = (bytes.len() as u64).next_power_of_two().max(65_536);
+                let buffer = buffer(&self.device, Some("arguments"), size, usage);
                 let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
                 kept.insert(Arc::new(GpuMemory { buffer, id })).clone()
             }

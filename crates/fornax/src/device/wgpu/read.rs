@@ -2,7 +2,7 @@
 //! the GPU has come so far; whoever reads decides whether to wait. With the bytes come the status words of all kernels
 //! before. Such buffers are kept, so a loop that reads a step behind uses two of them by turns.
 
-use super::memory::{GpuMemory, whole_lines};
+use super::memory::{GpuMemory, USAGE, buffer};
 use super::{Wgpu, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
@@ -40,12 +40,7 @@ impl Reader {
         queue: &wgpu::Queue,
         fault: Arc<Mutex<Option<String>>>,
     ) -> Reader {
-        let status = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("status"),
-            size: whole_lines(STATUS),
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let status = buffer(device, Some("status"), STATUS, USAGE);
         Reader {
             name,
             device: device.clone(),
