@@ -232,8 +232,7 @@ fn a_long_batch_is_submitted_in_pieces_and_runs_in_order() -> Result<()> {
 }
 
 /// Makes an adapter without cooperative matrices compute with them. Each lane of a subgroup keeps eight elements of a sum,
-/// two rows apart, and of a left side the rows that it needs for them; a right side is an address in workgroup memory,
-/// with the steps from row to row and column to column.
+/// two rows apart, and of the sides the rows and the column that it needs for them.
 pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatch {
     let real = gpu.device.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
     if real || !dispatch.text.contains("coop_mat16x16") {
@@ -254,12 +253,15 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
     };
     // The number is nothing, but compilers do not know it and unroll no loop.
     let each = |i: &str, n: usize| format!("for (var {i} = 0u; {i} < {n}u + (lane >> 16u); {i}++)");
-    let mut rights = std::collections::HashMap::new();
-    let mut plain = |line: &str| -> String {
+    let plain = |line: &str| -> String {
         if line.starts_with("enable wgpu_cooperative_matrix") {
             String::new()
         } else if line.contains("coop_mat16x16<f32, C>()") {
             line.replace("coop_mat16x16<f32, C>()", "array<f32, 8>()")
+        } else if line.contains("coop_mat16x16<f16, A>()") {
+            line.replace("coop_mat16x16<f16, A>()", "array<f32, 128>()")
+        } else if line.contains("coop_mat16x16<f16, B>()") {
+            line.replace("coop_mat16x16<f16, B>()", "array<f32, 16>()")
         } else if line.contains("coopStoreT") || line.contains("<f32, C>>(") {
             let (memory, at, stride, vectors) = place(line);
             let at = format!("{at} + (e / 16u) * {stride} + e % 16u");
@@ -270,27 +272,27 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
             };
             format!("{} {{ let e = lane % 32u + 32u * i; {moved} }}", each("i", 8))
         } else if line.contains("coopLoad") {
-            let (name, (memory, at, stride, _)) = (between(line, "let ", " ="), place(line));
+            let (side, (memory, at, stride, _)) = (between(line, "", " ="), place(line));
             let (down, across) =
                 if line.contains("coopLoadT") { (stride, "1u".into()) } else { ("1u".into(), stride) };
-            if line.contains("<f16, B>") {
-                rights.insert(name.clone(), memory);
-                return format!("let {name} = vec3<u32>({at}, {down}, {across});");
-            }
-            let x = format!("{at} + (lane % 32u / 16u + e / 16u * 2u) * ({down}) + e % 16u * ({across})");
-            let taken = format!("let x = {x}; {name}[e] = f32({memory}[x / 4u][x % 4u]);");
-            format!("var {name}: array<f32, 128>; {} {{ {taken} }}", each("e", 128))
+            let (count, row, column) = match line.contains("<f16, A>") {
+                true => (128, "(lane % 32u / 16u + e / 16u * 2u)", "e % 16u"),
+                false => (16, "e", "lane % 16u"),
+            };
+            let name = side.trim_start_matches("let ");
+            let declared = if name == side { String::new() } else { format!("var {name}: array<f32, {count}>;") };
+            let x = format!("let x = {at} + {row} * ({down}) + {column} * ({across});");
+            let taken = format!("{x} {name}[e] = f32({memory}[x / 4u][x % 4u]);");
+            format!("{declared} {} {{ {taken} }}", each("e", count))
         } else if line.contains("coopMultiplyAdd") {
-            let (sum, b) = (between(line, "", " ="), between(line, ", ", ", "));
-            let (a, memory) = (between(line, "(", ","), &rights[&b]);
-            let y = format!("let y = {b}.x + k * {b}.y + lane % 16u * {b}.z;");
-            let added = format!("{sum}[i] += {a}[i * 16u + k] * f32({memory}[y / 4u][y % 4u]);");
-            format!("{} {{ {} {{ {y} {added} }} }}", each("i", 8), each("k", 16))
+            let (sum, a, b) = (between(line, "", " ="), between(line, "(", ","), between(line, ", ", ", "));
+            let added = format!("{sum}[i] += {a}[i * 16u + k] * {b}[k];");
+            format!("{} {{ {} {{ {added} }} }}", each("i", 8), each("k", 16))
         } else {
             line.into()
         }
     };
-    dispatch.text = dispatch.text.lines().map(&mut plain).collect::<Vec<_>>().join("\n");
+    dispatch.text = dispatch.text.lines().map(plain).collect::<Vec<_>>().join("\n");
     dispatch
 }
 
@@ -311,7 +313,7 @@ fn cooperative_products_compute_the_same() -> Result<()> {
         (shape([64, 64, 32], [1, 2, 1]), 1),
         (shape([64, 64, 32], [1, 2, 1]), 2),
         (shape([32, 32, 128], [1, 1, 4]), 1),
-        (shape([64, 32, 32], [4, 1, 2]), 2),
+        (shape([64, 32, 64], [4, 1, 2]), 2),
     ]
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
     // Whole tiles, and parts of a sum; rows that begin anywhere, at every fourth or every eighth half; sums that end inside a

@@ -4,7 +4,7 @@
 //! a cooperative matrix.
 
 use super::super::halves::{PAD, SUBGROUP};
-use super::super::module::{Binding, line};
+use super::super::module::{Binding, Module, line};
 use super::super::{Dispatch, Printer};
 use super::operand::{Along, Operand, Slice};
 use super::{Place, Record, Target, finish_tile};
@@ -37,12 +37,17 @@ impl Shape {
         Shape { layers, ..self }
     }
 
-    /// Workgroup memory, whichever way the operands lie.
+    /// Steps along k in a slice, of matrices.
+    fn steps(&self) -> usize {
+        self.depth / (16 * self.layers)
+    }
+
+    /// Workgroup memory, whichever way the operands lie; and two steps, of which one is multiplied while the other comes.
     pub fn fits(&self, caps: &super::super::Caps) -> bool {
         let rows = (self.rows * (self.depth + PAD)).max(self.depth * (self.rows + PAD));
         let columns = (self.columns * (self.depth + PAD)).max(self.depth * (self.columns + PAD));
         let bytes = (rows + columns) * 2 + self.subgroups() * 16 * ROW_C * 4;
-        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+        bytes <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize && self.steps() > 1
     }
 }
 
@@ -132,48 +137,67 @@ pub(super) fn print(
     b.declare(&mut m, &slice_b("k_from"));
     a.load(&mut m, &slice_a("k_from"));
     b.load(&mut m, &slice_b("k_from"));
-    line!(m, "for (var slice = 1u; slice <= {}u; slice++) {{", place.slices);
-    line!(m, "let present = k_from + (slice - 1u) * {}u;", s.depth);
-    line!(m, "workgroupBarrier();");
-    a.put_as_loaded(&mut m, "tile_a", row_a / 4, &slice_a("present"));
-    b.put_as_loaded(&mut m, "tile_b", row_b / 4, &slice_b("present"));
-    line!(m, "workgroupBarrier();");
-    // The last turn loads its own slice again rather than one past the end.
-    line!(m, "let next = k_from + min(slice, {}u) * {}u;", place.slices - 1, s.depth);
-    let exists = format!("slice < {}u", place.slices);
-    a.load_next(&mut m, &slice_a("next"), &exists);
-    b.load_next(&mut m, &slice_b("next"), &exists);
-    // Layers take turns along k, so that what they load lies together.
-    for k in (0..s.depth).step_by(16 * s.layers) {
-        line!(m, "{{");
+    let put = |m: &mut Module<'_>, k0: &'static str| {
+        a.put_as_loaded(m, "tile_a", row_a / 4, &slice_a(k0));
+        b.put_as_loaded(m, "tile_b", row_b / 4, &slice_b(k0));
+        line!(m, "workgroupBarrier();");
+    };
+    // Takes the matrices of a step along k from workgroup memory. Layers take turns, so that what they load lies together.
+    let take = |m: &mut Module<'_>, step: usize| {
         for (o, row, block, count) in [(&a, row_a, "block_row", mats_m), (&b, row_b, "block_column", mats_n)]
         {
-            let (name, along) = (o.name, o.along);
-            let step = if along == Along::Inner { 16 } else { 16 * row };
-            let layer = if s.layers > 1 { format!(" + layer * {step}u") } else { String::new() };
+            let (name, along, k) = (o.name, o.along, step * 16 * s.layers);
+            let apart = if along == Along::Inner { 16 } else { 16 * row };
+            let layer = if s.layers > 1 { format!(" + layer * {apart}u") } else { String::new() };
             let way = if (name == "a") == (along == Along::Inner) { "coopLoadT" } else { "coopLoad" };
             let role = name.to_uppercase();
+            let new = if step == 0 { "" } else { "let " };
             for i in 0..count {
                 let first = format!("({block} + {}u)", i * 16);
                 let at = match along {
                     Along::Inner => format!("{first} * {row}u + {k}u"),
                     Along::Outer => format!("{}u + {first}", k * row),
                 };
-                line!(
-                    m,
-                    "let {name}{i} = {way}<coop_mat16x16<f16, {role}>>(&tile_{name}[({at}{layer}) / 4u], {}u);",
-                    row / 4
-                );
+                let place = format!("&tile_{name}[({at}{layer}) / 4u], {}u", row / 4);
+                line!(m, "{new}{name}{step}_{i} = {way}<coop_mat16x16<f16, {role}>>({place});");
             }
         }
+    };
+    let multiply = |m: &mut Module<'_>, step: usize| {
         for i in 0..mats_m {
             for j in 0..mats_n {
-                line!(m, "c{i}_{j} = coopMultiplyAdd(a{i}, b{j}, c{i}_{j});");
+                line!(m, "c{i}_{j} = coopMultiplyAdd(a{step}_{i}, b{step}_{j}, c{i}_{j});");
             }
         }
-        line!(m, "}}");
+    };
+    // The matrices of a step are taken before those of the step before are multiplied, and the first ones of a slice before
+    // the last ones of the slice before: all subgroups leave a barrier together, and would all wait for theirs.
+    for (name, role, count) in [("a", "A", mats_m), ("b", "B", mats_n)] {
+        for i in 0..count {
+            line!(m, "var {name}0_{i} = coop_mat16x16<f16, {role}>();");
+        }
     }
+    let last = s.steps() - 1;
+    let all_but_last = |m: &mut Module<'_>| {
+        for step in 0..last {
+            take(m, step + 1);
+            multiply(m, step);
+        }
+    };
+    put(&mut m, "k_from");
+    take(&mut m, 0);
+    line!(m, "for (var slice = 1u; slice < {}u; slice++) {{", place.slices);
+    line!(m, "let next = k_from + slice * {}u;", s.depth);
+    a.load_next(&mut m, &slice_a("next"), None);
+    b.load_next(&mut m, &slice_b("next"), None);
+    all_but_last(&mut m);
+    line!(m, "workgroupBarrier();");
+    put(&mut m, "next");
+    take(&mut m, 0);
+    multiply(&mut m, last);
     line!(m, "}}");
+    all_but_last(&mut m);
+    multiply(&mut m, last);
     if let Some(name) = direct {
         let index = if place.batch.is_empty() { "0u".into() } else { format!("at / {}u", place.tiles) };
         let batches: usize = body.batch.iter().product();

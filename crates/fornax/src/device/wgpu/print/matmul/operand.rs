@@ -266,11 +266,15 @@ impl Operand {
     }
 
     /// As [`Operand::load`], for the slice after the one that was loaded last. Where an address serves all loads and that
-    /// slice does not exist, the last one is loaded again.
-    pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: &str) {
+    /// slice need not exist, the last one is loaded again.
+    pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: Option<&str>) {
         if self.pitch(slice).is_some() {
-            let step = self.depth as isize * self.inner_stride / self.chunk as isize;
-            line!(m, "at_{} += select(0u, {}u, {exists});", self.name, step as i32 as u32);
+            let step = (self.depth as isize * self.inner_stride / self.chunk as isize) as i32 as u32;
+            let step = match exists {
+                Some(exists) => format!("select(0u, {step}u, {exists})"),
+                None => format!("{step}u"),
+            };
+            line!(m, "at_{} += {step};", self.name);
         }
         self.load(m, slice);
     }

@@ -91,8 +91,8 @@ pub(super) fn print(
     line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
     line!(m, "let more = k0 < k_to;");
     where_more(&mut m, &|m| {
-        a.load_next(m, &slice_a("k0"), "more");
-        b.load_next(m, &slice_b("k0"), "more");
+        a.load_next(m, &slice_a("k0"), Some("more"));
+        b.load_next(m, &slice_b("k0"), Some("more"));
     });
     line!(m, "let from_a = turn * {size_a}u + ty;");
     line!(m, "let from_b = turn * {size_b}u + tx;");
