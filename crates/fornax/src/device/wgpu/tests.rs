@@ -280,7 +280,8 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
                 false => (16, "e", "lane % 16u"),
             };
             let name = side.trim_start_matches("let ");
-            let declared = if name == side { String::new() } else { format!("var {name}: array<f32, {count}>;") };
+            let declared =
+                if name == side { String::new() } else { format!("var {name}: array<f32, {count}>;") };
             let x = format!("let x = {at} + {row} * ({down}) + {column} * ({across});");
             let taken = format!("{x} {name}[e] = f32({memory}[x / 4u][x % 4u]);");
             format!("{declared} {} {{ {taken} }}", each("e", count))
