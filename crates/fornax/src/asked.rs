@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::plan_cache::Key;
 use crate::tensor::{State, Tensor};
+use crate::view::Dims;
 use rustc_hash::FxHashMap;
+use smallvec::smallvec;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -205,30 +207,33 @@ impl Asked {
         let mut graph = Graph::default();
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
         let mut inputs = self.inputs.iter().map(|(at, _)| *at).peekable();
-        let mut scalars = self.scalars.iter().map(|(at, _)| *at).peekable();
+        let mut scalars = vec![];
         let mut first = 0;
         for (at, visited) in self.nodes.iter().enumerate() {
             let edges = first..visited.edges as usize;
             first = edges.end;
-            let op = match at as u32 {
-                at if inputs.next_if_eq(&at).is_some() => Op::Input,
-                at if scalars.next_if_eq(&at).is_some() => Op::Scalar,
-                _ => visited.tensor.op().clone(),
+            let op = match inputs.next_if_eq(&(at as u32)) {
+                Some(_) => Op::Input,
+                None => visited.tensor.op().clone(),
             };
-            let node = Node {
-                op,
-                src: edges.map(|at| ids[self.edges[at] as usize]).collect(),
-                shape: visited.tensor.0.shape.clone(),
-                dtype: visited.tensor.dtype(),
+            let (dtype, scope) = (visited.tensor.dtype(), visited.tensor.0.scope);
+            let mut add = |op, src, shape| graph.add(Node { op, src, shape, dtype }, scope);
+            let shape = visited.tensor.0.shape.clone();
+            let id = match op {
+                // Tensors hold numbers in the shape in which they are used: one less to record for each.
+                Op::Scalar | Op::Literal(_) => {
+                    let (is_scalar, number) = (op == Op::Scalar, add(op, smallvec![], Dims::new()));
+                    if is_scalar {
+                        scalars.push(number);
+                    }
+                    if shape.is_empty() { number } else { add(Op::Expand, smallvec![number], shape) }
+                }
+                _ => add(op, edges.map(|at| ids[self.edges[at] as usize]).collect(), shape),
             };
-            ids.push(graph.add(node, visited.tensor.0.scope));
+            ids.push(id);
         }
         graph.outputs = self.outputs.iter().map(|&o| ids[o as usize]).collect();
-        AskedGraph {
-            graph,
-            inputs: self.inputs.iter().map(|(at, _)| ids[*at as usize]).collect(),
-            scalars: self.scalars.iter().map(|(at, _)| ids[*at as usize]).collect(),
-        }
+        AskedGraph { graph, inputs: self.inputs.iter().map(|(at, _)| ids[*at as usize]).collect(), scalars }
     }
 }
 
@@ -252,6 +257,28 @@ mod tests {
         assert_eq!(Asked::collect(&[&b, &a, &b], 0)?.key, asked.key);
         drop(held);
         assert_ne!(Asked::collect(&[&b, &a], 0)?.key, asked.key);
+        Ok(())
+    }
+
+    #[test]
+    fn a_number_is_one_tensor_and_in_the_graph_repeated() -> Result<()> {
+        let x = Tensor::ones(&[2, 3], DType::F32, &Device::cpu())?;
+        x.eval()?;
+        let y = x.add(1.0)?.mul(2.0)?;
+        let asked = Asked::collect(&[&y], 0)?;
+        assert_eq!((asked.nodes.len(), asked.scalars.len()), (5, 2));
+        let AskedGraph { graph, scalars, .. } = asked.graph();
+        assert_eq!(graph.len(), 7);
+        for number in scalars {
+            assert_eq!((&graph.node(number).op, graph.node(number).shape.len()), (&Op::Scalar, 0));
+        }
+        assert_eq!(graph.iter().filter(|(_, node)| node.op == Op::Expand).count(), 2);
+        assert_eq!(y.to_vec::<f32>()?, [4.0; 6]);
+        // Other numbers are served by the same plan, other shapes are not.
+        assert_eq!(Asked::collect(&[&x.add(3.0)?.mul(4.0)?], 0)?.key, asked.key);
+        let wide = Tensor::full(&[2, 3, 1], 5.0, DType::F32, &Device::cpu())?;
+        assert_ne!(Asked::collect(&[&wide], 0)?.key, Asked::collect(&[&wide.squeeze(2)?], 0)?.key);
+        assert_eq!(wide.to_vec::<f32>()?, [5.0; 6]);
         Ok(())
     }
 }

@@ -139,9 +139,9 @@ pub enum Op {
     // Leaves.
     /// Data in memory, row-major.
     Input,
-    /// A number given at launch; shape `[]`. Its value is not part of the graph.
+    /// A number given at launch; its value is not part of the graph. A tensor's has any shape, a graph's the shape `[]`.
     Scalar,
-    /// A constant of a formula, as [`crate::Scalar::to_bits`]; shape `[]`.
+    /// A constant of a formula, as [`crate::Scalar::to_bits`]; shaped like a scalar.
     Literal(u64),
     /// The row-major linear index of each element; any integer dtype or f32/f64.
     Iota,

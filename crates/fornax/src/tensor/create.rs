@@ -31,12 +31,12 @@ impl Tensor {
     /// One number everywhere. It is a launch argument: another value does not make another kernel.
     pub fn full(shape: &[usize], value: impl Into<Scalar>, dtype: DType, device: &Device) -> Result<Tensor> {
         checked_numel("full", shape)?;
-        Ok(raw::broadcast(&Tensor::scalar_arg(value.into(), dtype, device), shape))
+        Ok(Tensor::argument(value.into(), shape, dtype, device))
     }
 
     /// A number as a tensor of shape `[]`.
     pub fn scalar(value: impl Into<Scalar>, dtype: DType, device: &Device) -> Result<Tensor> {
-        Ok(Tensor::scalar_arg(value.into(), dtype, device))
+        Ok(Tensor::argument(value.into(), &[], dtype, device))
     }
 
     /// Zeros of this shape, dtype and device.
@@ -62,7 +62,7 @@ impl Tensor {
             _ if self.dtype() == DType::Bool => DType::I64,
             _ => self.dtype(),
         };
-        Tensor::scalar_arg(value, dtype, self.device())
+        Tensor::argument(value, &[], dtype, self.device())
     }
 
     /// `start, start + step, ...` up to but without `end`.
@@ -101,7 +101,7 @@ impl Tensor {
         let work = dtype.compute();
         let index = Tensor::record_on(Op::Iota, SmallVec::new(), &[count], work, device);
         // The step must not turn an integer range into f32.
-        let number = |v: Scalar| raw::broadcast(&Tensor::scalar_arg(v, work, device), &[count]);
+        let number = |v: Scalar| Tensor::argument(v, &[count], work, device);
         Ok(raw::cast(&raw::add(&raw::mul(&index, &number(step)), &number(start)), dtype))
     }
 

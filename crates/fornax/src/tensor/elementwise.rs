@@ -48,7 +48,7 @@ impl Operand<'_> {
     fn tensor(self, dtype: DType, device: &Device) -> Tensor {
         match self {
             Operand::Tensor(tensor) => tensor.clone(),
-            Operand::Scalar(value) => Tensor::scalar_arg(value, with_scalar(dtype, value), device),
+            Operand::Scalar(value) => Tensor::argument(value, &[], with_scalar(dtype, value), device),
         }
     }
 }
@@ -59,8 +59,8 @@ fn operands<'a>(op: &'static str, a: &Tensor, b: impl Into<Operand<'a>>) -> Resu
         Operand::Tensor(b) => pair(op, a, b),
         Operand::Scalar(value) => {
             let dtype = with_scalar(a.dtype(), value);
-            let b = Tensor::scalar_arg(value, dtype, a.device());
-            Ok((raw::cast(a, dtype), raw::broadcast(&b, a.shape())))
+            let b = Tensor::argument(value, a.shape(), dtype, a.device());
+            Ok((raw::cast(a, dtype), b))
         }
     }
 }
@@ -402,7 +402,7 @@ impl Tensor {
                     (Scalar::Int(_), Scalar::Int(_)) => DType::I64,
                     _ => DType::F32,
                 };
-                let tensor = |v| Tensor::scalar_arg(v, dtype, self.device());
+                let tensor = |v| Tensor::argument(v, &[], dtype, self.device());
                 (tensor(x), tensor(y))
             }
         };

@@ -187,15 +187,9 @@ impl Tensor {
         Tensor::make(op, State::Lazy(src), shape, dtype, device, requires_grad)
     }
 
-    /// A launch argument of shape `[]`.
-    pub(crate) fn scalar_arg(value: Scalar, dtype: DType, device: &Device) -> Tensor {
-        Tensor::make(Op::Scalar, State::Scalar(value), &[], dtype, device.clone(), false)
-    }
-
-    /// A constant of a formula, shape `[]`; part of the structure, so never for a number that changes.
-    pub(crate) fn literal(value: impl Into<Scalar>, dtype: DType, device: &Device) -> Tensor {
-        let op = Op::Literal(value.into().to_bits(dtype));
-        Tensor::record_on(op, SmallVec::new(), &[], dtype, device)
+    /// A launch argument, the same everywhere.
+    pub(crate) fn argument(value: Scalar, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
+        Tensor::make(Op::Scalar, State::Scalar(value), shape, dtype, device.clone(), false)
     }
 
     /// A tensor over memory that holds its value.

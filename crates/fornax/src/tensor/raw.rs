@@ -221,7 +221,8 @@ pub(crate) fn after(x: &Tensor, token: &Tensor) -> Tensor {
 
 /// A constant of a formula in every element of a shape.
 pub(crate) fn full(value: impl Into<Scalar>, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
-    broadcast(&Tensor::literal(value, dtype, device), shape)
+    let op = Op::Literal(value.into().to_bits(dtype));
+    Tensor::record_on(op, SmallVec::new(), shape, dtype, device)
 }
 
 /// A constant of a formula, shaped like a tensor.
@@ -250,7 +251,7 @@ pub(crate) fn positions(len: usize, axis: usize, rank: usize, device: &Device) -
 /// The next random tensor of this thread's generator.
 pub(crate) fn random(kind: Random, shape: &[usize], device: &Device) -> Tensor {
     let (seed, stream) = crate::random::next_stream();
-    let argument = |word: u32| Tensor::scalar_arg(Scalar::Int(word as i64), DType::U32, device);
+    let argument = |word: u32| Tensor::argument(Scalar::Int(word as i64), &[], DType::U32, device);
     let dtype = if kind == Random::Bits { DType::U32 } else { DType::F32 };
     let src = smallvec![argument(seed), argument(stream)];
     Tensor::record_on(Op::Random(kind), src, shape, dtype, device)

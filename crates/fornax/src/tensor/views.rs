@@ -251,9 +251,9 @@ impl Tensor {
             return Ok(raw::pad(self, amounts));
         }
         let inside = raw::full(true, self.shape(), DType::Bool, self.device());
-        let outside = Tensor::scalar_arg(value.into(), self.dtype(), self.device());
+        let outside = Tensor::argument(value.into(), &shape, self.dtype(), self.device());
         let padded = raw::pad(self, amounts.clone());
-        Ok(raw::select(&raw::pad(&inside, amounts), &padded, &raw::broadcast(&outside, &shape)))
+        Ok(raw::select(&raw::pad(&inside, amounts), &padded, &outside))
     }
 
     /// Joins tensors along an axis. Their other sizes must be equal; dtypes are promoted.
