@@ -279,6 +279,8 @@ mod tests {
         let wide = Tensor::full(&[2, 3, 1], 5.0, DType::F32, &Device::cpu())?;
         assert_ne!(Asked::collect(&[&wide], 0)?.key, Asked::collect(&[&wide.squeeze(2)?], 0)?.key);
         assert_eq!(wide.to_vec::<f32>()?, [5.0; 6]);
+        // On the left it is one too.
+        assert_eq!(Asked::collect(&[&(2.0 - &x)?], 0)?.nodes.len(), 3);
         Ok(())
     }
 }

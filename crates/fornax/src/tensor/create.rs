@@ -54,7 +54,7 @@ impl Tensor {
         Tensor::full(self.shape(), value, self.dtype(), self.device())
     }
 
-    /// A number of shape `[]` to stand on the left of an operator.
+    /// A number of this shape to stand on the left of an operator.
     pub(super) fn scalar_like(&self, value: impl Into<Scalar>) -> Tensor {
         let value = value.into();
         let dtype = match value {
@@ -62,7 +62,7 @@ impl Tensor {
             _ if self.dtype() == DType::Bool => DType::I64,
             _ => self.dtype(),
         };
-        Tensor::argument(value, &[], dtype, self.device())
+        Tensor::argument(value, self.shape(), dtype, self.device())
     }
 
     /// `start, start + step, ...` up to but without `end`.

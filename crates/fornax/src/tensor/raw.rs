@@ -219,7 +219,7 @@ pub(crate) fn after(x: &Tensor, token: &Tensor) -> Tensor {
     Tensor::record(Op::After, smallvec![x.clone(), token.clone()], x.shape(), x.dtype())
 }
 
-/// A constant of a formula in every element of a shape.
+/// A constant of a formula in every element of a shape; part of the structure, so never for a number that changes.
 pub(crate) fn full(value: impl Into<Scalar>, shape: &[usize], dtype: DType, device: &Device) -> Tensor {
     let op = Op::Literal(value.into().to_bits(dtype));
     Tensor::record_on(op, SmallVec::new(), shape, dtype, device)

@@ -251,17 +251,16 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
             None => (memory, at, stride, false),
         }
     };
+    // How many elements a lane keeps of each kind of matrix.
+    const KEPT: [(&str, usize); 3] =
+        [("coop_mat16x16<f32, C>()", 8), ("coop_mat16x16<f16, A>()", 128), ("coop_mat16x16<f16, B>()", 16)];
     // The number is nothing, but compilers do not know it and unroll no loop.
     let each = |i: &str, n: usize| format!("for (var {i} = 0u; {i} < {n}u + (lane >> 16u); {i}++)");
     let plain = |line: &str| -> String {
         if line.starts_with("enable wgpu_cooperative_matrix") {
             String::new()
-        } else if line.contains("coop_mat16x16<f32, C>()") {
-            line.replace("coop_mat16x16<f32, C>()", "array<f32, 8>()")
-        } else if line.contains("coop_mat16x16<f16, A>()") {
-            line.replace("coop_mat16x16<f16, A>()", "array<f32, 128>()")
-        } else if line.contains("coop_mat16x16<f16, B>()") {
-            line.replace("coop_mat16x16<f16, B>()", "array<f32, 16>()")
+        } else if let Some((zeros, n)) = KEPT.iter().find(|(zeros, _)| line.contains(zeros)) {
+            line.replace(zeros, &format!("array<f32, {n}>()"))
         } else if line.contains("coopStoreT") || line.contains("<f32, C>>(") {
             let (memory, at, stride, vectors) = place(line);
             let at = format!("{at} + (e / 16u) * {stride} + e % 16u");
@@ -317,9 +316,9 @@ fn cooperative_products_compute_the_same() -> Result<()> {
         (shape([64, 32, 64], [4, 1, 2]), 2),
     ]
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
-    // Whole tiles, and parts of a sum; rows that begin anywhere, at every fourth or every eighth half; sums that end inside a
-    // slice.
-    for [m, n, k] in [[64, 96, 256], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
+    // Whole tiles, and parts of a sum, of three slices and more in every form; rows that begin anywhere, at every fourth or
+    // every eighth half; sums that end inside a slice.
+    for [m, n, k] in [[64, 96, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
         for turned in [false, true] {
             let product = |device: &Device| {
                 let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);
