@@ -148,6 +148,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         donations: &donations,
         fusion,
         memories: device.0.backend.memories(),
+        line: device.0.backend.line(),
     })?;
     plan.device = device.0.id;
     device.0.counters.plans_built.fetch_add(1, Relaxed);

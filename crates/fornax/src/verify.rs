@@ -2,7 +2,7 @@
 //! first kernel that differs, with its IR and its worst element.
 
 use crate::asked::Asked;
-use crate::device::{Device, Launch};
+use crate::device::{Device, Launch, Memory};
 use crate::dtype::{DType, Scalar};
 use crate::error::{Error, Result};
 use crate::graph::interpret::{self, Array, Data};
@@ -17,12 +17,12 @@ pub(crate) fn launch(device: &Device, plan: &Plan, batch: &[Launch<'_>], scalars
         plan.scalars.iter().zip(scalars).filter_map(|(id, value)| id.map(|id| (id, *value))).collect();
     for (step, launch) in plan.steps.iter().zip(batch) {
         let mut known: FxHashMap<NodeId, Array> = FxHashMap::default();
-        for (id, memory) in step.read_nodes.iter().zip(launch.reads) {
-            known.insert(*id, download(device, &plan.graph, *id, *memory)?);
+        for ((id, memory), port) in step.read_nodes.iter().zip(launch.reads).zip(&step.kernel.reads) {
+            known.insert(*id, download(device, &plan.graph, *id, *memory, port.len)?);
         }
         device.0.backend.launch(std::slice::from_ref(launch))?;
-        for (id, memory) in step.write_nodes.iter().zip(launch.writes) {
-            let got = download(device, &plan.graph, *id, *memory)?;
+        for ((id, memory), port) in step.write_nodes.iter().zip(launch.writes).zip(&step.kernel.writes) {
+            let got = download(device, &plan.graph, *id, *memory, port.len)?;
             let want = evaluate(&plan.graph, *id, &mut known, &numbers)?;
             // Sums that cancel leave the rounding errors of their terms, however small the result.
             let noise = known.values().map(magnitude).fold(0.0, f64::max) * 1e-3;
@@ -32,10 +32,16 @@ pub(crate) fn launch(device: &Device, plan: &Plan, batch: &[Launch<'_>], scalars
     Ok(())
 }
 
-fn download(device: &Device, graph: &Graph, id: NodeId, memory: &dyn crate::device::Memory) -> Result<Array> {
+/// The value of a node that lies in a memory of `len` elements: more than it has, if its rows are longer.
+fn download(device: &Device, graph: &Graph, id: NodeId, memory: &dyn Memory, len: usize) -> Result<Array> {
     let node = graph.node(id);
-    let mut bytes = vec![0; node.numel() * node.dtype.size()];
+    let mut bytes = vec![0; len * node.dtype.size()];
     device.0.backend.download(memory, &mut bytes)?;
+    if len > node.numel() {
+        let row = node.shape.last().map_or(0, |&n| n * node.dtype.size());
+        let longer = row * len / node.numel();
+        bytes = bytes.chunks_exact(longer).flat_map(|line| &line[..row]).copied().collect();
+    }
     Ok(Array::from_bytes(&bytes, &node.shape, node.dtype))
 }
 
@@ -129,7 +135,8 @@ impl Tensor {
         let form = asked.graph();
         let mut inputs = vec![];
         for (&id, (_, buffer)) in form.inputs.iter().zip(&asked.inputs) {
-            inputs.push((id, download(self.device(), &form.graph, id, buffer.memory())?.to_bytes()));
+            let len = form.graph.node(id).numel();
+            inputs.push((id, download(self.device(), &form.graph, id, buffer.memory(), len)?.to_bytes()));
         }
         let scalars: Vec<_> =
             form.scalars.iter().zip(&asked.scalars).map(|(&id, (_, value))| (id, *value)).collect();

@@ -134,6 +134,10 @@ pub trait Backend: Send + Sync {
     fn memories(&self) -> usize {
         usize::MAX
     }
+    /// Bytes of a line of memory, at whose beginning rows are read and written faster; 1 if they are the same anywhere.
+    fn line(&self) -> usize {
+        1
+    }
     /// Which hardware and driver it is: what is remembered between runs is true of these alone.
     fn identity(&self) -> String {
         self.name()

@@ -174,6 +174,8 @@ pub struct Store {
     pub write: usize,
     /// At which addresses.
     pub view: View,
+    /// So many elements past the end of the last axis are nobody's: they may be overwritten.
+    pub spare: usize,
 }
 
 /// One run of a loop's program over a space.

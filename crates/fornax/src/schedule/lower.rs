@@ -128,7 +128,7 @@ impl Lowering<'_> {
                 Role::Kept => Level::Kept,
             };
             stores.push(self.raise(value, level));
-            targets.push(Store { write, view: self.space.own(role) });
+            targets.push(Store { write, view: self.space.own(role), spare: 0 });
         }
         let segment = Segment {
             dims: self.space.dims.clone(),
@@ -362,7 +362,7 @@ impl Lowering<'_> {
                     segments.push(Segment {
                         dims,
                         loads: vec![Load { source: Source::Memory(read), view }],
-                        stores: vec![Store { write: 0, view: target }],
+                        stores: vec![Store { write: 0, view: target, spare: 0 }],
                     });
                 }
                 let load = Instr { inst: Inst::Load(0), dtype: node.dtype, level: Level::Element };

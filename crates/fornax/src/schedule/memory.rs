@@ -16,8 +16,12 @@ pub(super) fn place(
     inputs: &[Option<NodeId>],
     scalars: &[Option<NodeId>],
     donated: &[Donation],
+    longer: &FxHashMap<NodeId, usize>,
 ) -> Result<Plan> {
-    let bytes = |id: NodeId| graph.node(id).numel() * graph.node(id).dtype.size();
+    let bytes = |id: NodeId| {
+        let node = graph.node(id);
+        longer.get(&id).copied().unwrap_or(node.numel()) * node.dtype.size()
+    };
     let mut places: FxHashMap<NodeId, Place> = FxHashMap::default();
     for (i, input) in inputs.iter().enumerate() {
         if let Some(id) = input {

@@ -1,10 +1,11 @@
 //! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory. The
-//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `memory`. Nothing here
-//! knows how a device runs a kernel.
+//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `lines`, `memory`.
+//! Nothing here knows how a device runs a kernel.
 
 mod batch;
 mod edges;
 mod fuse;
+mod lines;
 mod lower;
 mod memory;
 mod plan;
@@ -32,6 +33,8 @@ pub(crate) struct Request<'a> {
     pub fusion: bool,
     /// The most memories that one kernel may read and write.
     pub memories: usize,
+    /// Bytes of a line of memory, at whose beginning rows are read and written faster; 1 if they are the same anywhere.
+    pub line: usize,
 }
 
 /// Builds a plan; pipelines are still to be compiled.
@@ -45,7 +48,11 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     }
     let inputs: Vec<Option<NodeId>> = request.inputs.iter().map(|i| map[i.index()]).collect();
     let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
-    let kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
+    let mut kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
-    memory::place(graph, kernels, &inputs, &scalars, &donated)
+    let longer = match request.line {
+        1 => Default::default(),
+        line => lines::lengthen(&graph, &mut kernels, line),
+    };
+    memory::place(graph, kernels, &inputs, &scalars, &donated, &longer)
 }

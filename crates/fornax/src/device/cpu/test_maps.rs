@@ -190,8 +190,8 @@ fn several_segments_with_arguments_in_place() {
             dims: (*shape).into(),
             loads: (0..3).map(|k| memory(3 * i + k, view.clone())).collect(),
             stores: vec![
-                Store { write: 2 * i, view: view.clone() },
-                Store { write: 2 * i + 1, view: view.clone() },
+                Store { write: 2 * i, view: view.clone(), spare: 0 },
+                Store { write: 2 * i + 1, view: view.clone(), spare: 0 },
             ],
         });
     }

@@ -88,7 +88,7 @@ fn run(case: &Case, what: &str) {
         stores: stores
             .iter()
             .enumerate()
-            .map(|(write, (_, view))| Store { write, view: view.clone() })
+            .map(|(write, (_, view))| Store { write, view: view.clone(), spare: 0 })
             .collect(),
     };
     let epilogue = Loop {

@@ -238,7 +238,8 @@ pub(super) fn memory(n: usize, view: View) -> Load {
 }
 
 pub(super) fn segment(dims: &[usize], loads: Vec<Load>, stores: Vec<View>) -> Segment {
-    let stores = stores.into_iter().enumerate().map(|(write, view)| Store { write, view }).collect();
+    let stores =
+        stores.into_iter().enumerate().map(|(write, view)| Store { write, view, spare: 0 }).collect();
     Segment { dims: dims.into(), loads, stores }
 }
 

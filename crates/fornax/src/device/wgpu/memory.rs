@@ -27,8 +27,11 @@ pub(super) fn buffer(
     device.create_buffer(&wgpu::BufferDescriptor { label, size, usage, mapped_at_creation: false })
 }
 
+/// Bytes of a line of the cache.
+pub(super) const LINE: usize = 128;
+
 fn whole_lines(bytes: u64) -> u64 {
-    bytes.next_multiple_of(256)
+    bytes.next_multiple_of(2 * LINE as u64)
 }
 
 /// What kernels and copies do with a memory.

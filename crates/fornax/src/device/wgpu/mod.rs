@@ -21,7 +21,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::span::{self, Phase};
-use memory::GpuMemory;
+use memory::{GpuMemory, LINE};
 use pipeline::GpuPipeline;
 use rayon::prelude::*;
 use read::Reader;
@@ -307,6 +307,10 @@ impl Backend for Wgpu {
     fn memories(&self) -> usize {
         // Some bindings stay free for scratch memories and the status.
         (self.caps.buffers - (self.caps.buffers / 4).max(2)) as usize
+    }
+
+    fn line(&self) -> usize {
+        LINE
     }
 
     fn supports(&self, dtype: DType) -> bool {

@@ -296,6 +296,17 @@ pub(super) fn without_cooperative(gpu: &Wgpu, mut dispatch: Dispatch) -> Dispatc
     dispatch
 }
 
+/// A product of rows that are whole vectors and of which it takes only a part; what follows there is no number.
+fn ends_inside_a_vector(dtype: DType, device: &Device) -> Result<Tensor> {
+    let part = |rows: usize, pace: f32| -> Result<Tensor> {
+        let nothing = Tensor::full(&[rows, 29], f64::NAN, dtype, device)?;
+        let whole = Tensor::cat(&[&wave(&[rows, 131], pace, dtype, device)?, &nothing], 1)?;
+        whole.eval()?;
+        whole.narrow(1, 0, 131)
+    };
+    part(40, 0.37)?.matmul(&part(56, 0.71)?.t()?)
+}
+
 #[test]
 fn cooperative_products_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| Caps { cooperative: caps.f16, ..caps }) else { return Ok(()) };
@@ -331,6 +342,11 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
             }
         }
+    }
+    for form in forms {
+        *lock(&gpu.tuner.forced) = Some(form);
+        let fresh = Device::with_backend(gpu.clone());
+        check(&format!("a sum that ends inside a vector, {form}"), ends_inside_a_vector(DType::F16, &fresh))?;
     }
     // Both operands and the epilogue read one memory, by eights, fours and words.
     *lock(&gpu.tuner.forced) = Some(forms[0]);
@@ -368,6 +384,7 @@ fn lanes_of_sixteen_rows_compute_the_same() -> Result<()> {
         let operand = |shape, pace| operand(shape, turned, pace, dtype, &fresh);
         let product = operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.gelu();
         check(&format!("{m}x{n}x{k}, turned: {turned}, parts: {parts}, {dtype}"), product)?;
+        check("a sum that ends inside a vector", ends_inside_a_vector(dtype, &fresh))?;
     }
     Ok(())
 }

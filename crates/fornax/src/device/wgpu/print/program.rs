@@ -265,9 +265,12 @@ impl<'a> Program<'a> {
         }
         let port = m.printer.kernel.writes[store.write];
         let view = &store.view;
-        // Past the end of a memory nobody looks; past the end of a row somebody's row begins.
+        // Past the end of a memory nobody looks; past the end of a row somebody's row begins, if nothing was left between.
         let alone = (0..view.shape.len()).all(|a| a == self.inner || view.shape[a] == 1);
-        let slack = alone && view.offset as usize + view.shape[self.inner] == port.len;
+        let len = view.shape[self.inner];
+        let between =
+            self.inner + 1 == view.shape.len() && len.next_multiple_of(self.vector) - len <= store.spare;
+        let slack = between || (alone && view.offset as usize + len == port.len);
         match access(view, self.inner, self.vector, port.dtype.size(), slack) {
             Access::Same => Access::Single,
             how => how,
@@ -278,6 +281,21 @@ impl<'a> Program<'a> {
     pub fn stores_in_vectors(&self, m: &Module<'_>) -> bool {
         let mut stores = 0..self.segment.stores.len();
         stores.all(|s| !self.differs(self.store_level(s)) || self.store_access(m, s) == Access::Vector)
+    }
+
+    /// Whether all loads of elements are whole words, or one for all.
+    pub fn loads_in_vectors(&self, m: &Module<'_>) -> bool {
+        self.body.program.iter().filter(|instr| self.differs(instr.level)).all(|instr| match instr.inst {
+            Inst::Load(load) => match self.segment.loads[load].source {
+                Source::Memory(read) => {
+                    let size = m.printer.kernel.reads[read].dtype.size();
+                    self.load_access(load, &instr.inst, size) != Access::Single
+                }
+                _ => true,
+            },
+            Inst::Gather { .. } => false,
+            _ => true,
+        })
     }
 
     /// Prints instruction `i` for elements `first..first + count`. A reduction is the caller's business.

@@ -53,7 +53,7 @@ impl<'a> Rows<'a> {
             inner,
             prefix: String::new(),
         };
-        // A vector must stay inside a row; then stores are whole words where they lie together.
+        // Vectors lie inside a row, or the last one ends in what lies between rows.
         let kernel = m.printer.kernel;
         let loads = segment.loads.iter().filter_map(|l| match l.source {
             Source::Memory(read) => Some(kernel.reads[read].dtype.size()),
@@ -62,7 +62,9 @@ impl<'a> Rows<'a> {
         let mut vector = 16 / loads.max().unwrap_or(4).clamp(2, 4);
         while vector > 1 {
             program.vector = vector;
-            if segment.dims[inner].is_multiple_of(vector) && program.stores_in_vectors(m) {
+            let whole = segment.dims[inner].is_multiple_of(vector);
+            let ends_between = || reduced.len() == 1 && program.loads_in_vectors(m);
+            if (whole || ends_between()) && program.stores_in_vectors(m) {
                 break;
             }
             vector /= 2;
@@ -192,6 +194,25 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Adds vector `index` of the row, whose elements have the names from `first` on. The last one may end past the row.
+    fn accumulate_vector(&self, m: &mut Module<'_>, which: &[usize], first: usize, index: &str) {
+        let vector = self.program.vector;
+        let add = |m: &mut Module<'_>, count: usize| {
+            for e in 0..count {
+                self.accumulate(m, which, first + e, &self.position(index, e));
+            }
+        };
+        let len = self.program.segment.dims[self.program.inner];
+        if len.is_multiple_of(vector) {
+            return add(m, vector);
+        }
+        line!(m, "if ({index} < {}u) {{", len / vector);
+        add(m, vector);
+        line!(m, "}} else {{");
+        add(m, len % vector);
+        line!(m, "}}");
+    }
+
     /// Combines the accumulators of a team and names the results.
     fn close_accumulators(&self, m: &mut Module<'_>, team: Team, which: &[usize]) {
         for &i in which {
@@ -286,9 +307,7 @@ fn resident(printer: &Printer<'_>, rows: &Rows<'_>, width: u32, printed: &mut Pr
                 if let Some(valid) = valid {
                     line!(m, "if ({valid}) {{");
                 }
-                for e in 0..vector {
-                    rows.accumulate(&mut m, &[i], p * vector + e, &rows.position(index, e));
-                }
+                rows.accumulate_vector(&mut m, &[i], p * vector, index);
                 if valid.is_some() {
                     line!(m, "}}");
                 }
@@ -344,9 +363,7 @@ fn pass_loop(
     for i in needed {
         rows.program.instruction(m, i, &point, 0, rows.program.vector);
     }
-    for e in 0..rows.program.vector {
-        rows.accumulate(m, &reductions, e, &rows.position("at_vector", e));
-    }
+    rows.accumulate_vector(m, &reductions, 0, "at_vector");
     if !stores.is_empty() {
         line!(m, "if ({store_if}) {{");
         rows.program.stores(m, &stores, &point, 0, rows.program.vector);

@@ -6,7 +6,7 @@
 use super::super::halves::{PAD, SUBGROUP};
 use super::super::module::{Binding, Module, line};
 use super::super::{Dispatch, Printer};
-use super::operand::{Along, Operand, Slice};
+use super::operand::{Along, Operand};
 use super::{Place, Record, Target, finish_tile};
 use crate::error::Result;
 use crate::kernel::MatMul;
@@ -130,13 +130,8 @@ pub(super) fn print(
     }
     let ends_inside = place.ends_inside;
     let steady = a.is_steady(ends_inside) && b.is_steady(ends_inside);
-    let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
-        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside, steady }
-    });
-    a.declare(&mut m, &slice_a("k_from"));
-    b.declare(&mut m, &slice_b("k_from"));
-    a.load(&mut m, &slice_a("k_from"));
-    b.load(&mut m, &slice_b("k_from"));
+    let [slice_a, slice_b] = place.slices_of(steady);
+    let first = place.open(&mut m, [(&a, &slice_a), (&b, &slice_b)]);
     let put = |m: &mut Module<'_>, k0: &'static str| {
         a.put_as_loaded(m, "tile_a", row_a / 4, &slice_a(k0));
         b.put_as_loaded(m, "tile_b", row_b / 4, &slice_b(k0));
@@ -184,10 +179,11 @@ pub(super) fn print(
             multiply(m, step);
         }
     };
-    put(&mut m, "k_from");
+    put(&mut m, first);
     take(&mut m, 0);
-    line!(m, "for (var slice = 1u; slice < {}u; slice++) {{", place.slices);
-    line!(m, "let next = k_from + slice * {}u;", s.depth);
+    line!(m, "for (var slice = 1u; slice < {}; slice++) {{", place.slices);
+    let before = if place.last_first { "(slice - 1u)" } else { "slice" };
+    line!(m, "let next = k_from + {before} * {}u;", s.depth);
     a.load_next(&mut m, &slice_a("next"), None);
     b.load_next(&mut m, &slice_b("next"), None);
     all_but_last(&mut m);

@@ -17,6 +17,7 @@ use crate::kernel::{Inst, Instr, Level, Load, Loop, MatMul, Matrix, Port, Segmen
 use crate::view::View;
 #[cfg(test)]
 pub(crate) use cooperative::Shape;
+use operand::{Operand, Slice};
 use std::fmt::{self, Write};
 pub(crate) use tile::Tile;
 
@@ -243,10 +244,13 @@ impl Target {
 /// Which tile a workgroup computes; prints `row0`, `column0`, `k_from`, `k_to`, `base_a`, `base_b`.
 struct Place {
     batch: Vec<String>,
-    /// Whether a slice can reach past the end of the sum.
+    /// Whether any slice can reach past the end of the sum.
     ends_inside: bool,
-    /// Slices of a part: a constant, so that drivers can unroll and overlap.
-    slices: usize,
+    /// Whether only the last slice of a part can, `k_last`: it is multiplied first, outside of the loop over the others, which
+    /// need not look.
+    last_first: bool,
+    /// Slices of a part: a constant if all have as many, so that drivers can unroll and overlap.
+    slices: String,
     /// Tiles of one batch.
     tiles: usize,
     groups: usize,
@@ -288,15 +292,56 @@ impl Place {
         let share = body.k.div_ceil(parts).next_multiple_of(depth);
         line!(m, "let k_from = part * {share}u;");
         line!(m, "let k_to = min(k_from + {share}u, {}u);", body.k);
-        Place {
-            batch,
-            ends_inside: !body.k.is_multiple_of(depth) || body.k < share * parts,
-            slices: share / depth,
-            tiles: down * across,
-            groups,
+        // The last part can have fewer slices; if it has none, all parts look where the sum ends.
+        let (most, missing) = (share / depth, (share * parts - body.k) / depth);
+        let empty = share * (parts - 1) >= body.k;
+        let slices = match missing == 0 || empty {
+            true => format!("{most}u"),
+            false => {
+                m.bind("slices", &format!("select({most}u, {}u, part == {}u)", most - missing, parts - 1))
+            }
+        };
+        let last_first = !body.k.is_multiple_of(depth) && !empty;
+        if last_first {
+            line!(m, "let k_last = k_from + ({slices} - 1u) * {depth}u;");
         }
+        Place { batch, ends_inside: empty, last_first, slices, tiles: down * across, groups }
+    }
+
+    /// Slices of the left and of the right operand, by where they begin. Only the last one, if it comes first, looks where
+    /// the sum ends.
+    fn slices_of(&self, steady: bool) -> [impl Fn(&'static str) -> Slice<'static>; 2] {
+        let everywhere = self.ends_inside;
+        [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
+            move |k0: &'static str| {
+                let (ends_inside, steady) = if k0 == LAST { (true, false) } else { (everywhere, steady) };
+                Slice { base, first, k0, end: "k_to", ends_inside, steady }
+            }
+        })
+    }
+
+    /// Declares what the operands need and loads the first slices; says where those begin.
+    fn open(
+        &self,
+        m: &mut Module<'_>,
+        operands: [(&Operand, &dyn Fn(&'static str) -> Slice<'static>); 2],
+    ) -> &'static str {
+        let first = if self.last_first { LAST } else { "k_from" };
+        for (operand, slice) in operands {
+            operand.declare(m, &slice("k_from"));
+        }
+        for (operand, slice) in operands {
+            if self.last_first {
+                operand.step_back(m, &slice("k_from"));
+            }
+            operand.load(m, &slice(first));
+        }
+        first
     }
 }
+
+/// Where the last slice begins, in the text.
+const LAST: &str = "k_last";
 
 /// Stores products of one row, at `row` and `column`: four (at a multiple of four) or as many as are stored at a time.
 fn finish_tile(
@@ -362,7 +407,9 @@ fn run(m: &mut Module<'_>, program: &Program<'_>, point: &Point) {
 fn add_parts(printer: &Printer<'_>, body: &MatMul, parts: usize, scratch: usize) -> Result<Dispatch> {
     const LANES: usize = 256;
     let mut m = printer.module();
-    let mut program = epilogue(&m, body, 4);
+    // The sums lie one after another, also where rows of the results do not.
+    let widest = if body.n.is_multiple_of(4) { 4 } else { 1 };
+    let mut program = epilogue(&m, body, widest);
     let vector = program.vector;
     program.declare(&mut m, &[Level::Uniform, Level::Element]);
     m.want(Binding::Scratch(scratch), vector);
@@ -460,7 +507,7 @@ fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
         new.push(Val(program.len() as u32 - 1));
     }
     loads.extend(segment.loads.iter().map(|l| Load { source: l.source, view: kept(&l.view) }));
-    let stores = segment.stores.iter().map(|s| Store { write: s.write, view: kept(&s.view) }).collect();
+    let stores = segment.stores.iter().map(|s| Store { view: kept(&s.view), ..s.clone() }).collect();
     Loop {
         reduced,
         program,

@@ -98,9 +98,7 @@ impl Operand {
         };
         let vectors = |along: Along, chunk: usize| {
             let (this, other) = if along == Along::Inner { (i, o) } else { (o, i) };
-            aligned(view, this, other, chunk)
-                && (along == Along::Outer || view.shape[i].is_multiple_of(chunk))
-                && whole(along, chunk)
+            aligned(view, this, other, chunk) && whole(along, chunk)
         };
         let found = [Along::Inner, Along::Outer].into_iter().find(|&along| vectors(along, 4));
         let contiguous = if view.strides[i] == 1 { Along::Inner } else { Along::Outer };
@@ -181,6 +179,23 @@ impl Operand {
             line!(m, "let o_{name} = {o};");
             line!(m, "var at_{name} = {at} / {}u;", self.chunk);
         }
+    }
+
+    /// Moves the address that serves all loads by a slice, `sign` of "+" or "-", if there is one.
+    fn step(&self, m: &mut Module<'_>, slice: &Slice<'_>, sign: &str, exists: Option<&str>) {
+        if self.pitch(slice).is_some() {
+            let step = (self.depth as isize * self.inner_stride / self.chunk as isize) as i32 as u32;
+            let step = match exists {
+                Some(exists) => format!("select(0u, {step}u, {exists})"),
+                None => format!("{step}u"),
+            };
+            line!(m, "at_{} {sign}= {step};", self.name);
+        }
+    }
+
+    /// Moves that address to before the first slice.
+    pub fn step_back(&self, m: &mut Module<'_>, slice: &Slice<'_>) {
+        self.step(m, slice, "-", None);
     }
 
     /// Whether loads are aligned vectors, so that addresses can count those.
@@ -268,14 +283,7 @@ impl Operand {
     /// As [`Operand::load`], for the slice after the one that was loaded last. Where an address serves all loads and that
     /// slice need not exist, the last one is loaded again.
     pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: Option<&str>) {
-        if self.pitch(slice).is_some() {
-            let step = (self.depth as isize * self.inner_stride / self.chunk as isize) as i32 as u32;
-            let step = match exists {
-                Some(exists) => format!("select(0u, {step}u, {exists})"),
-                None => format!("{step}u"),
-            };
-            line!(m, "at_{} += {step};", self.name);
-        }
+        self.step(m, slice, "+", exists);
         self.load(m, slice);
     }
 
@@ -336,12 +344,17 @@ impl Operand {
         }
         if slice.ends_inside {
             let k = m.bind("k", &format!("{} + {k}", slice.k0));
-            let inside = match (self.lie, self.along) {
-                (Lie::Shifted(_), Along::Inner) => {
-                    format!("vec4<u32>({k}) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({})", slice.end)
-                }
-                _ => format!("{k} < {}", slice.end),
-            };
+            if self.along == Along::Inner && self.chunk > 1 && !self.inner.is_multiple_of(self.chunk) {
+                // It can end inside a load.
+                let part = |(z, part): (usize, String)| {
+                    let four =
+                        format!("vec4<u32>({}u, {}u, {}u, {}u)", 4 * z, 4 * z + 1, 4 * z + 2, 4 * z + 3);
+                    let inside = format!("vec4<u32>({k}) + {four} < vec4<u32>({})", slice.end);
+                    m.bind("v", &format!("select(vec4<{scalar}>(), {part}, {inside})"))
+                };
+                return self.as_vectors(value).into_iter().enumerate().map(part).collect();
+            }
+            let inside = format!("{k} < {}", slice.end);
             let zero = match self.lie {
                 Lie::Single => format!("{scalar}()"),
                 Lie::Words => "vec4<u32>()".into(),

@@ -3,7 +3,7 @@
 
 use super::super::module::{Module, line};
 use super::super::{Dispatch, Printer};
-use super::operand::{Operand, Slice};
+use super::operand::Operand;
 use super::{Place, Target, finish_tile};
 use crate::error::Result;
 use crate::kernel::MatMul;
@@ -66,15 +66,10 @@ pub(super) fn print(
     let ends_inside = place.ends_inside;
     // Deeper slices need so many registers that this makes them slower (measured on an NVIDIA H200).
     let steady = depth <= 8 && a.is_steady(ends_inside) && b.is_steady(ends_inside);
-    let [slice_a, slice_b] = [("base_a", "row0"), ("base_b", "column0")].map(|(base, first)| {
-        move |k0: &'static str| Slice { base, first, k0, end: "k_to", ends_inside, steady }
-    });
-    a.declare(&mut m, &slice_a("k_from"));
-    b.declare(&mut m, &slice_b("k_from"));
-    a.load(&mut m, &slice_a("k_from"));
-    b.load(&mut m, &slice_b("k_from"));
-    a.put_inner_major(&mut m, "tile_a", "0u", stride_a, &slice_a("k_from"));
-    b.put_inner_major(&mut m, "tile_b", "0u", stride_b, &slice_b("k_from"));
+    let [slice_a, slice_b] = place.slices_of(steady);
+    let first = place.open(&mut m, [(&a, &slice_a), (&b, &slice_b)]);
+    a.put_inner_major(&mut m, "tile_a", "0u", stride_a, &slice_a(first));
+    b.put_inner_major(&mut m, "tile_b", "0u", stride_b, &slice_b(first));
     line!(m, "workgroupBarrier();");
     // Where one address serves all loads, the last turn loads its own slice again, which costs less than registers that
     // are loaded now and then.
@@ -88,8 +83,16 @@ pub(super) fn print(
     };
     line!(m, "var turn = 0u;");
     // The driver must not see how often this runs: it would unroll until registers spill.
-    line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
-    line!(m, "let more = k0 < k_to;");
+    match place.last_first {
+        true => {
+            line!(m, "for (var k0 = k_from; k0 <= k_last; k0 += {depth}u) {{");
+            line!(m, "let more = k0 < k_last;");
+        }
+        false => {
+            line!(m, "for (var k0 = k_from + {depth}u; k0 < k_to + {depth}u; k0 += {depth}u) {{");
+            line!(m, "let more = k0 < k_to;");
+        }
+    }
     where_more(&mut m, &|m| {
         a.load_next(m, &slice_a("k0"), Some("more"));
         b.load_next(m, &slice_b("k0"), Some("more"));
