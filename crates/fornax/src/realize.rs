@@ -149,6 +149,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         fusion,
         memories: device.0.backend.memories(),
         line: device.0.backend.line(),
+        largest: device.0.backend.largest(),
     })?;
     plan.device = device.0.id;
     device.0.counters.plans_built.fetch_add(1, Relaxed);

@@ -34,6 +34,10 @@ fn results(rows: usize, dtype: DType, device: &Device) -> Result<Vec<(&'static s
     let gradients = grad(&loss, &[&x, &w])?;
     // Sums of columns that become such rows.
     let sums = noise(&[3, 40, ROW], dtype, device)?.sum(&[1], false)?;
+    // Elements picked along a row, and across rows, from one place.
+    let planes = noise(&[4, 8, 24], dtype, device)?.matmul(&w.detach())?;
+    let pick = |axis, at: &[i64; 4]| planes.gather(axis, &Tensor::from_slice(at, &[4, 1, 1], device)?);
+    let picked = pick(2, &[0, 1030, 7, 512])?.add(&pick(1, &[0, 7, 3, 5])?)?;
     let chances = logits.softmax(-1)?;
     let twice = logits.mul(2.0)?.add(1.0)?;
     Ok(vec![
@@ -47,6 +51,10 @@ fn results(rows: usize, dtype: DType, device: &Device) -> Result<Vec<(&'static s
         ("positions", logits.argmax(Some(1), false)?),
         ("rows of columns", sums.softmax(-1)?.matmul(&back)?),
         ("part", logits.narrow(1, 500, 531)?.exp()?.sum(&[1], false)?),
+        ("picked", picked),
+        // Two that become one launch, which reads the rows twice.
+        ("first half", logits.narrow(1, 0, 515)?.exp()?),
+        ("second half", logits.narrow(1, 515, 515)?.exp()?),
     ])
 }
 

@@ -138,6 +138,10 @@ pub trait Backend: Send + Sync {
     fn line(&self) -> usize {
         1
     }
+    /// The most bytes of a memory that a kernel can address.
+    fn largest(&self) -> usize {
+        usize::MAX
+    }
     /// Which hardware and driver it is: what is remembered between runs is true of these alone.
     fn identity(&self) -> String {
         self.name()

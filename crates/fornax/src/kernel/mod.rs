@@ -174,7 +174,7 @@ pub struct Store {
     pub write: usize,
     /// At which addresses.
     pub view: View,
-    /// So many elements past the end of the last axis are nobody's: they may be overwritten.
+    /// So many elements after each run of the view's last axis are nobody's: they may be overwritten.
     pub spare: usize,
 }
 
@@ -336,7 +336,7 @@ pub enum Body {
     Scan(Scan),
 }
 
-/// A memory that a kernel reads or writes: row-major elements of a dtype.
+/// A memory that a kernel reads or writes: row-major elements of a dtype. There may be nobody's elements between rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Port {
     /// The type of the elements.

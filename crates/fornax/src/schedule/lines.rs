@@ -9,12 +9,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Rows whose bytes are a multiple of this are vectors already.
 const VECTOR: usize = 16;
-/// Memory grows by less than one part in so many.
-const SHARE: usize = 16;
+/// Rows have so many lines at least, so that memory grows by less than one part in as many.
+const LINES: usize = 16;
 
-/// Lengthens rows to multiples of `line` bytes where all kernels that touch a temporary can say so. The temporaries that
-/// it changed, with their elements.
-pub(super) fn lengthen(graph: &Graph, kernels: &mut [Lowered], line: usize) -> FxHashMap<NodeId, usize> {
+/// Lengthens rows to multiples of `line` bytes where all kernels that touch a temporary can say so and it has no more than
+/// `largest` bytes then. The temporaries that it changed, with their elements.
+pub(super) fn lengthen(
+    graph: &Graph,
+    kernels: &mut [Lowered],
+    line: usize,
+    largest: usize,
+) -> FxHashMap<NodeId, usize> {
     let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
     let mut touched: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, kernel) in kernels.iter().enumerate() {
@@ -28,16 +33,20 @@ pub(super) fn lengthen(graph: &Graph, kernels: &mut [Lowered], line: usize) -> F
     for id in written {
         let node = graph.node(id);
         let (size, row) = (node.dtype.size(), node.shape.last().copied().unwrap_or(1));
-        let worth = !(row * size).is_multiple_of(VECTOR) && row * size >= SHARE * line && node.numel() > row;
+        let worth = !(row * size).is_multiple_of(VECTOR) && row * size >= LINES * line && node.numel() > row;
         if !worth {
             continue;
         }
         let rows = Rows { row, pitch: row.next_multiple_of(line / size) };
+        let len = node.numel() / rows.row * rows.pitch;
+        if len * size > largest {
+            continue;
+        }
         let changed: Option<Vec<(usize, Lowered)>> =
             touched[&id].iter().map(|&at| Some((at, rows.apart_in(&kernels[at], id)?))).collect();
         let Some(changed) = changed else { continue };
         changed.into_iter().for_each(|(at, kernel)| kernels[at] = kernel);
-        longer.insert(id, node.numel() / rows.row * rows.pitch);
+        longer.insert(id, len);
     }
     longer
 }
@@ -52,43 +61,52 @@ impl Rows {
     /// The kernel with the rows of a value this far apart, if it addresses them by views that know where a row ends.
     fn apart_in(&self, kernel: &Lowered, id: NodeId) -> Option<Lowered> {
         let mut out = kernel.clone();
-        let number = |ids: &[NodeId]| ids.iter().position(|&n| n == id);
-        let (read, write) = (number(&kernel.reads), number(&kernel.writes));
+        // A kernel that others were joined to can read a value by several numbers.
+        let is_read = |n: usize| kernel.reads[n] == id;
+        let is_write = |n: usize| kernel.writes[n] == id;
         let Kernel { body, reads, writes, in_place, .. } = &mut out.kernel;
-        if in_place.iter().any(|&(w, r)| Some(w) == write || Some(r) == read) {
+        if in_place.iter().any(|&(w, r)| is_write(w) || is_read(r)) {
             return None;
         }
         match body {
-            Body::Loop(body) => self.apart_in_loop(body, read, write)?,
+            Body::Loop(body) => self.apart_in_loop(body, &is_read, &is_write)?,
             Body::MatMul(body) => {
                 for matrix in [&mut body.left, &mut body.right] {
-                    if Some(matrix.read) == read {
+                    if is_read(matrix.read) {
                         matrix.view = self.apart(&matrix.view, None)?;
                     }
                 }
-                self.apart_in_loop(&mut body.epilogue, read, write)?;
+                self.apart_in_loop(&mut body.epilogue, &is_read, &is_write)?;
             }
             _ => return None,
         }
-        let ports = read.map(|n| &mut reads[n]).into_iter().chain(write.map(|n| &mut writes[n]));
-        ports.for_each(|port| port.len = port.len / self.row * self.pitch);
+        let reads = reads.iter_mut().enumerate().filter(|(n, _)| is_read(*n));
+        let writes = writes.iter_mut().enumerate().filter(|(n, _)| is_write(*n));
+        reads.chain(writes).for_each(|(_, port)| port.len = port.len / self.row * self.pitch);
         Some(out)
     }
 
-    fn apart_in_loop(&self, body: &mut Loop, read: Option<usize>, write: Option<usize>) -> Option<()> {
+    fn apart_in_loop(
+        &self,
+        body: &mut Loop,
+        is_read: &dyn Fn(usize) -> bool,
+        is_write: &dyn Fn(usize) -> bool,
+    ) -> Option<()> {
         for segment in &mut body.segments {
             for (n, load) in segment.loads.iter_mut().enumerate() {
-                let Source::Memory(of) = load.source else { continue };
-                if Some(of) != read {
+                if !matches!(load.source, Source::Memory(read) if is_read(read)) {
                     continue;
                 }
-                let gathered = body.program.iter().find_map(|instr| match instr.inst {
+                let mut gathers = body.program.iter().filter_map(|instr| match instr.inst {
                     Inst::Gather { load, stride, len, .. } if load == n => Some((stride, len)),
                     _ => None,
                 });
-                load.view = self.apart(&load.view, gathered)?;
+                load.view = self.apart(&load.view, gathers.next())?;
+                if gathers.next().is_some() {
+                    return None;
+                }
             }
-            for store in segment.stores.iter_mut().filter(|s| Some(s.write) == write) {
+            for store in segment.stores.iter_mut().filter(|s| is_write(s.write)) {
                 store.view = self.apart(&store.view, None)?;
                 if (store.view.strides.last(), store.view.shape.last()) == (Some(&1), Some(&self.row)) {
                     store.spare = self.pitch - self.row;

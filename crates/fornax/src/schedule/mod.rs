@@ -35,6 +35,8 @@ pub(crate) struct Request<'a> {
     pub memories: usize,
     /// Bytes of a line of memory, at whose beginning rows are read and written faster; 1 if they are the same anywhere.
     pub line: usize,
+    /// The most bytes of a memory that a kernel can address.
+    pub largest: usize,
 }
 
 /// Builds a plan; pipelines are still to be compiled.
@@ -52,7 +54,7 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
     let longer = match request.line {
         1 => Default::default(),
-        line => lines::lengthen(&graph, &mut kernels, line),
+        line => lines::lengthen(&graph, &mut kernels, line, request.largest),
     };
     memory::place(graph, kernels, &inputs, &scalars, &donated, &longer)
 }

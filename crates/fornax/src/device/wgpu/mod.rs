@@ -313,6 +313,10 @@ impl Backend for Wgpu {
         LINE
     }
 
+    fn largest(&self) -> usize {
+        usize::try_from(self.caps.binding_bytes).unwrap_or(usize::MAX)
+    }
+
     fn supports(&self, dtype: DType) -> bool {
         dtype != DType::F64
     }

@@ -329,12 +329,13 @@ fn cooperative_products_compute_the_same() -> Result<()> {
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
     // Whole tiles, and parts of a sum, of three slices and more in every form; rows that begin anywhere, at every fourth or
     // every eighth half; sums that end inside a slice.
-    for [m, n, k] in [[64, 96, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
+    for [m, n, k] in [[64, 128, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
         for turned in [false, true] {
             let product = |device: &Device| {
                 let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);
                 let bias = wave(&[n], 0.3, DType::F16, device)?;
-                operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.add(&bias)
+                let rest = wave(&[m, n], 0.23, DType::F16, device)?;
+                operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.add(&bias)?.mul(&rest)
             };
             for form in forms {
                 *lock(&gpu.tuner.forced) = Some(form);
@@ -354,6 +355,17 @@ fn cooperative_products_compute_the_same() -> Result<()> {
     check("of itself", x.matmul(&x.t()?)?.add(&x))?;
     check("of a part of itself", x.narrow(1, 4, 64)?.matmul(&x.narrow(0, 8, 64)?)?.add(&x))?;
     Ok(())
+}
+
+#[test]
+fn rows_are_not_longer_than_a_kernel_can_address() -> Result<()> {
+    // Enough for what is asked for, not for longer rows.
+    let Some((_, device)) = limited(|caps| Caps { binding_bytes: 137_000, cooperative: false, ..caps })
+    else {
+        return Ok(());
+    };
+    let sides = (wave(&[33, 24], 0.37, DType::F32, &device)?, wave(&[24, 1031], 0.71, DType::F32, &device)?);
+    check("a product that just fits", sides.0.matmul(&sides.1)?.softmax(-1)?.sum(&[1], false))
 }
 
 #[test]

@@ -90,7 +90,7 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
     for parts in [1, 2, 3, 4, 5, 6, 8, 12, 16] {
         if cooperative {
             for (shape, record) in cooperative::SHAPES.into_iter().filter(|(s, _)| s.fits(caps)) {
-                // Parts of different lengths take as long as the longest, and lanes must look where theirs ends.
+                // Parts of different lengths take as long as the longest.
                 if body.k.is_multiple_of(shape.depth) && !body.k.is_multiple_of(shape.depth * parts) {
                     continue;
                 }
@@ -244,10 +244,10 @@ impl Target {
 /// Which tile a workgroup computes; prints `row0`, `column0`, `k_from`, `k_to`, `base_a`, `base_b`.
 struct Place {
     batch: Vec<String>,
-    /// Whether any slice can reach past the end of the sum.
+    /// Whether any slice can reach past the end of the sum, so that all look where it ends.
     ends_inside: bool,
-    /// Whether only the last slice of a part can, `k_last`: it is multiplied first, outside of the loop over the others, which
-    /// need not look.
+    /// Whether only the last slice of a part can, which begins at `k_last`: it is multiplied first, outside of the loop over
+    /// the others, which need not look.
     last_first: bool,
     /// Slices of a part: a constant if all have as many, so that drivers can unroll and overlap.
     slices: String,
@@ -292,7 +292,7 @@ impl Place {
         let share = body.k.div_ceil(parts).next_multiple_of(depth);
         line!(m, "let k_from = part * {share}u;");
         line!(m, "let k_to = min(k_from + {share}u, {}u);", body.k);
-        // The last part can have fewer slices; if it has none, all parts look where the sum ends.
+        // The last part can have fewer slices, but not none: then all parts look where the sum ends.
         let (most, missing) = (share / depth, (share * parts - body.k) / depth);
         let empty = share * (parts - 1) >= body.k;
         let slices = match missing == 0 || empty {
@@ -301,11 +301,13 @@ impl Place {
                 m.bind("slices", &format!("select({most}u, {}u, part == {}u)", most - missing, parts - 1))
             }
         };
-        let last_first = !body.k.is_multiple_of(depth) && !empty;
+        let inside = !body.k.is_multiple_of(depth);
+        let last_first = inside && !empty && most > 1;
         if last_first {
             line!(m, "let k_last = k_from + ({slices} - 1u) * {depth}u;");
         }
-        Place { batch, ends_inside: empty, last_first, slices, tiles: down * across, groups }
+        let ends_inside = empty || (inside && !last_first);
+        Place { batch, ends_inside, last_first, slices, tiles: down * across, groups }
     }
 
     /// Slices of the left and of the right operand, by where they begin. Only the last one, if it comes first, looks where

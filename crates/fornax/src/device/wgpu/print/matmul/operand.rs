@@ -281,7 +281,7 @@ impl Operand {
     }
 
     /// As [`Operand::load`], for the slice after the one that was loaded last. Where an address serves all loads and that
-    /// slice need not exist, the last one is loaded again.
+    /// slice need not exist, the one before is loaded again.
     pub fn load_next(&self, m: &mut Module<'_>, slice: &Slice<'_>, exists: Option<&str>) {
         self.step(m, slice, "+", exists);
         self.load(m, slice);

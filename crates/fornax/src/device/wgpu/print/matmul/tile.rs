@@ -71,8 +71,8 @@ pub(super) fn print(
     a.put_inner_major(&mut m, "tile_a", "0u", stride_a, &slice_a(first));
     b.put_inner_major(&mut m, "tile_b", "0u", stride_b, &slice_b(first));
     line!(m, "workgroupBarrier();");
-    // Where one address serves all loads, the last turn loads its own slice again, which costs less than registers that
-    // are loaded now and then.
+    // Where one address serves all loads, the last turn loads the slice of the turn before again, which costs less than
+    // registers that are loaded now and then.
     let where_more = |m: &mut Module<'_>, print: &dyn Fn(&mut Module<'_>)| match steady {
         true => print(m),
         false => {
