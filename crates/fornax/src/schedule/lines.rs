@@ -13,13 +13,8 @@ const VECTOR: usize = 16;
 const LINES: usize = 16;
 
 /// Lengthens rows to multiples of `line` bytes where all kernels that touch a temporary can say so and it has no more than
-/// `largest` bytes then. The temporaries that it changed, with their elements.
-pub(super) fn lengthen(
-    graph: &Graph,
-    kernels: &mut [Lowered],
-    line: usize,
-    largest: usize,
-) -> FxHashMap<NodeId, usize> {
+/// `largest` bytes then.
+pub(super) fn lengthen(graph: &Graph, kernels: &mut [Lowered], line: usize, largest: usize) {
     let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
     let mut touched: FxHashMap<NodeId, Vec<usize>> = FxHashMap::default();
     for (at, kernel) in kernels.iter().enumerate() {
@@ -29,7 +24,6 @@ pub(super) fn lengthen(
     }
     let mut written: Vec<NodeId> = kernels.iter().flat_map(|k| k.writes.iter().copied()).collect();
     written.retain(|id| !outputs.contains(id));
-    let mut longer = FxHashMap::default();
     for id in written {
         let node = graph.node(id);
         let (size, row) = (node.dtype.size(), node.shape.last().copied().unwrap_or(1));
@@ -38,17 +32,14 @@ pub(super) fn lengthen(
             continue;
         }
         let rows = Rows { row, pitch: row.next_multiple_of(line / size) };
-        let len = node.numel() / rows.row * rows.pitch;
-        if len * size > largest {
+        if node.numel() / row * rows.pitch * size > largest {
             continue;
         }
         let changed: Option<Vec<(usize, Lowered)>> =
             touched[&id].iter().map(|&at| Some((at, rows.apart_in(&kernels[at], id)?))).collect();
         let Some(changed) = changed else { continue };
         changed.into_iter().for_each(|(at, kernel)| kernels[at] = kernel);
-        longer.insert(id, len);
     }
-    longer
 }
 
 /// Elements of a row, and from the beginning of a row to that of the next.

@@ -16,11 +16,14 @@ pub(super) fn place(
     inputs: &[Option<NodeId>],
     scalars: &[Option<NodeId>],
     donated: &[Donation],
-    longer: &FxHashMap<NodeId, usize>,
 ) -> Result<Plan> {
+    // A kernel says how many elements its results take, with what lies between rows.
+    let written =
+        kernels.iter().flat_map(|k| k.writes.iter().copied().zip(k.kernel.writes.iter().map(|p| p.len)));
+    let written: FxHashMap<NodeId, usize> = written.collect();
     let bytes = |id: NodeId| {
         let node = graph.node(id);
-        longer.get(&id).copied().unwrap_or(node.numel()) * node.dtype.size()
+        written.get(&id).copied().unwrap_or(node.numel()) * node.dtype.size()
     };
     let mut places: FxHashMap<NodeId, Place> = FxHashMap::default();
     for (i, input) in inputs.iter().enumerate() {

@@ -52,9 +52,8 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
     let mut kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
-    let longer = match request.line {
-        1 => Default::default(),
-        line => lines::lengthen(&graph, &mut kernels, line, request.largest),
-    };
-    memory::place(graph, kernels, &inputs, &scalars, &donated, &longer)
+    if request.line > 1 {
+        lines::lengthen(&graph, &mut kernels, request.line, request.largest);
+    }
+    memory::place(graph, kernels, &inputs, &scalars, &donated)
 }

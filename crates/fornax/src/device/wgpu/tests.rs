@@ -384,10 +384,11 @@ fn buffers_are_whole_lines_long() -> Result<()> {
 fn lanes_of_sixteen_rows_compute_the_same() -> Result<()> {
     let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
     let tile = Tile { rows: 32, columns: 32, depth: 8, lane_rows: 16, lane_columns: 8 };
-    // Whole tiles, whose loads share an address, and others; three slices and more of each part.
+    // Whole tiles, whose loads share an address, and others; three slices and more of each part, or fewer in the last one.
     for ([m, n, k], turned, parts, dtype) in [
         ([64, 96, 64], false, 2, DType::F32),
         ([64, 96, 64], true, 1, DType::F16),
+        ([64, 96, 64], false, 3, DType::F32),
         ([32, 32, 72], false, 3, DType::BF16),
         ([33, 51, 70], true, 1, DType::F32),
     ] {
