@@ -7,6 +7,7 @@ use super::{Caps, Printer};
 use crate::dtype::DType;
 use crate::view::View;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Lanes that own a matrix together.
 pub(super) const SUBGROUP: usize = 32;
@@ -18,6 +19,8 @@ pub(super) const TEAM: usize = 8;
 pub(super) const SEEN: usize = SUBGROUP / TEAM;
 /// Elements of padding after each row in workgroup memory, against bank conflicts.
 pub(super) const PAD: usize = 8;
+/// Halves of a load: four words.
+const EIGHT: usize = 8;
 /// The widest rows: their matrices stay in registers, with those of their sums.
 const WIDEST: usize = 128;
 
@@ -35,13 +38,13 @@ impl Operand {
             && view.mask.is_none()
             && view.shape[last].is_multiple_of(SIDE)
             && view.shape[last] <= WIDEST
-            && access(view, last, 4, 2, false) == Access::Vector
+            && access(view, last, EIGHT, 2, false) == Access::Vector
     }
 
     /// Declares the memory of a read, which nothing else in the text may read in another way.
     pub fn new(m: &mut Module<'_>, (read, view): &(usize, View)) -> Operand {
         let binding = m.read(*read);
-        m.want_halves(binding);
+        m.want(binding, EIGHT / 2);
         Operand { binding, view: view.clone() }
     }
 
@@ -116,6 +119,8 @@ impl Tile {
 /// Rows of an operand on their way into a tile, through registers, where they can arrive while something else is computed.
 pub(super) struct Stage<'a> {
     operand: &'a Operand,
+    /// The columns that are taken.
+    columns: Range<usize>,
     tile: Tile,
     /// How many rows there are in all.
     count: usize,
@@ -124,7 +129,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Declares the registers.
+    /// Declares the registers for whole rows.
     pub fn new(
         m: &mut Module<'_>,
         operand: &'a Operand,
@@ -132,18 +137,37 @@ impl<'a> Stage<'a> {
         count: usize,
         lanes: usize,
     ) -> Stage<'a> {
-        let loads = (tile.rows * operand.width() / 4).div_ceil(lanes);
-        let names: Vec<String> = (0..loads).map(|_| m.fresh("held")).collect();
-        names.iter().for_each(|name| line!(m, "var {name} = vec4<f16>();"));
-        Stage { operand, tile, count, lanes, names }
+        Stage::of_columns(m, operand, 0..operand.width(), tile, count, lanes)
     }
 
-    /// The row and the vector of a load, and the condition under which the tile has it, if there is one.
-    fn place(&self, m: &mut Module<'_>, load: usize) -> (String, String, Option<String>) {
-        let (quads, total) = (self.operand.width() / 4, self.tile.rows * self.operand.width() / 4);
+    fn of_columns(
+        m: &mut Module<'_>,
+        operand: &'a Operand,
+        columns: Range<usize>,
+        tile: Tile,
+        count: usize,
+        lanes: usize,
+    ) -> Stage<'a> {
+        let mut stage = Stage { operand, columns, tile, count, lanes, names: vec![] };
+        stage.names = (0..stage.total().div_ceil(lanes)).map(|_| m.fresh("held")).collect();
+        stage.names.iter().for_each(|name| line!(m, "var {name} = vec4<u32>();"));
+        stage
+    }
+
+    /// Loads of a row, and of the tile.
+    fn per_row(&self) -> usize {
+        self.columns.len() / EIGHT
+    }
+
+    fn total(&self) -> usize {
+        self.tile.rows * self.per_row()
+    }
+
+    /// The row of a load in the tile and its place in the row.
+    fn place(&self, m: &mut Module<'_>, load: usize) -> (String, String) {
         let i = m.bind("i", &format!("lane + {}u", load * self.lanes));
-        let past = ((load + 1) * self.lanes > total).then(|| format!("{i} < {total}u"));
-        (m.bind("row", &format!("{i} / {quads}u")), m.bind("c", &format!("{i} % {quads}u")), past)
+        let per = self.per_row();
+        (m.bind("row", &format!("{i} / {per}u")), m.bind("c", &format!("{i} % {per}u")))
     }
 
     /// Loads rows from `first` on; `coords` gives the coordinates of a row. Nothing looks at what was loaded yet: that
@@ -155,31 +179,95 @@ impl<'a> Stage<'a> {
         coords: impl Fn(&mut Module<'_>, &str) -> [String; 3],
     ) {
         for (load, name) in self.names.iter().enumerate() {
-            let (row, c, _) = self.place(m, load);
+            let (row, c) = self.place(m, load);
             let row = m.bind("row", &format!("min({first} + {row}, {}u)", self.count - 1));
-            let mut coords = coords(m, &row).to_vec();
-            coords.push(m.bind("d", &format!("{c} * 4u")));
-            let at = m.bind("a", &address(&self.operand.view, &coords));
-            let four = m.vector(self.operand.binding, &format!("({at}) / 4u"));
-            line!(m, "{name} = {four};");
+            let coords = coords(m, &row);
+            let at = self.address(m, coords, &c);
+            let eight = m.vector(self.operand.binding, &at);
+            line!(m, "{name} = {eight};");
         }
+    }
+
+    /// The same for rows that are positions of one head. Where tiles are whole, one address serves all loads.
+    pub fn load_positions(&self, m: &mut Module<'_>, first: &str, [batch, head]: [&str; 2]) {
+        let coords = |row: &str| [batch.into(), head.into(), row.into()];
+        if !self.count.is_multiple_of(self.tile.rows) || !self.lanes.is_multiple_of(self.per_row()) {
+            return self.load(m, first, |_, row| coords(row));
+        }
+        let (row, c) = self.place(m, 0);
+        let row = m.bind("row", &format!("min({first}, {}u) + {row}", self.count - self.tile.rows));
+        let at = self.address(m, coords(&row), &c);
+        let pitch = (self.lanes / self.per_row()) as isize * self.operand.view.strides[2] / EIGHT as isize;
+        for (load, name) in self.names.iter().enumerate() {
+            let far = load as isize * pitch;
+            let eight = m.vector(self.operand.binding, &format!("{at} + {}u", far as i32 as u32));
+            line!(m, "{name} = {eight};");
+        }
+    }
+
+    fn address(&self, m: &mut Module<'_>, coords: [String; 3], c: &str) -> String {
+        let mut coords = coords.to_vec();
+        coords.push(m.bind("d", &format!("{c} * {EIGHT}u + {}u", self.columns.start)));
+        m.bind("at", &format!("({}) / {EIGHT}u", address(&self.operand.view, &coords)))
     }
 
     /// Puts the rows that were loaded last, from `first` on, into the tile; those past the last are zeros.
     pub fn put(&self, m: &mut Module<'_>, first: &str) {
         for (load, name) in self.names.iter().enumerate() {
-            let (row, c, inside) = self.place(m, load);
-            let at = self.tile.four(&row, &c);
+            let (row, c) = self.place(m, load);
             let value = match self.count.is_multiple_of(self.tile.rows) {
                 true => name.clone(),
-                false => format!("select(vec4<f16>(), {name}, {first} + {row} < {}u)", self.count),
+                false => {
+                    let inside = format!("{first} + {row} < {}u", self.count);
+                    m.bind("v", &format!("select(vec4<u32>(), {name}, {inside})"))
+                }
             };
-            match inside {
-                Some(inside) => line!(m, "if ({inside}) {{ {at} = {value}; }}"),
-                None => line!(m, "{at} = {value};"),
+            let past = (load + 1) * self.lanes > self.total();
+            if past {
+                line!(m, "if ({row} < {}u) {{", self.tile.rows);
+            }
+            for (z, [low, high]) in [["x", "y"], ["z", "w"]].iter().enumerate() {
+                let four = four_halves(&format!("{value}.{low}"), &format!("{value}.{high}"));
+                line!(m, "{} = {four};", self.tile.four(&row, &format!("{c} * 2u + {z}u")));
+            }
+            if past {
+                line!(m, "}}");
             }
         }
     }
+}
+
+/// Takes the rows of each subgroup, from `start` on, into its registers, through a tile that may be narrower than they are;
+/// gives the names of the matrices, by step along the width.
+pub(super) fn own_matrices(
+    m: &mut Module<'_>,
+    stem: &str,
+    operand: &Operand,
+    tile: Tile,
+    (rows, count, lanes): (usize, usize, usize),
+    coords: impl Fn(&mut Module<'_>, &str) -> [String; 3],
+) -> Vec<Vec<String>> {
+    let (width, at_a_time) = (operand.width(), tile.stride - PAD);
+    let mut names = vec![];
+    for first in (0..width).step_by(at_a_time) {
+        let columns = first..width.min(first + at_a_time);
+        let steps = columns.len() / SIDE;
+        let stage = Stage::of_columns(m, operand, columns, tile, count, lanes);
+        stage.load(m, "start", &coords);
+        line!(m, "workgroupBarrier();");
+        stage.put(m, "start");
+        line!(m, "workgroupBarrier();");
+        for step in 0..steps {
+            let number = first / SIDE + step;
+            names.push(tile.lefts(m, rows, step, |i| format!("{stem}{i}_{number}")));
+        }
+    }
+    names
+}
+
+/// The four halves of two words. NVIDIA's driver sees that they stay what they are.
+pub(super) fn four_halves(low: &str, high: &str) -> String {
+    format!("vec4<f16>(vec4<f32>(unpack2x16float({low}), unpack2x16float({high})))")
 }
 
 /// Where sums go to be seen: floats in workgroup memory, a row for each row of the workgroup's tile.

@@ -12,7 +12,8 @@
 //! and the outputs need no correction, which would take them through workgroup memory too.
 
 use super::super::halves::{
-    Operand, SEEN, SIDE, Sight, Stage, Sums, TEAM, Tile, across_team, open_blocks, usable, vector,
+    Operand, SEEN, SIDE, Sight, Stage, Sums, TEAM, Tile, across_team, open_blocks, own_matrices, usable,
+    vector,
 };
 use super::super::module::{Module, line};
 use super::super::tile::{Operand as Words, PARTS, minus_infinity};
@@ -57,7 +58,7 @@ fn tiles_of(form: &Form) -> (Tile, Tile, Sight) {
     let (d, dv) = (form.sizes.d, form.sizes.dv);
     (
         Tile::new("keys", form.keys, d.max(dv)),
-        Tile::new("weights", form.queries, form.keys.max(d)),
+        Tile::new("weights", form.queries, form.keys),
         Sight { name: "sight", rows: form.queries, width: form.keys },
     )
 }
@@ -101,11 +102,14 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     }
     let wanted = body.out.is_some();
     let outputs = Sums::new(m, "o", own, sizes.dv);
-    let queries = queries(m, form, &q, weights, own);
-    let key = |_: &mut Module<'_>, row: &str| ["batch".into(), "key_head".into(), row.into()];
+    let queries = own_matrices(m, "q", &q, weights, (own, rows, lanes), |m, row| {
+        let (head, t) = form.place(m, row);
+        ["batch".into(), head, t]
+    });
+    let head = ["batch", "key_head"];
     let [k, v] = [&k, &v].map(|operand| Stage::new(m, operand, tile, sizes.tk, lanes));
     line!(m, "let first = part * {}u;", form.share);
-    k.load(m, "first", key);
+    k.load_positions(m, "first", head);
 
     form.open_keys(m, body.spec.causal);
     line!(m, "workgroupBarrier();");
@@ -113,7 +117,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     line!(m, "if (lane == 0u) {{ risen = 0u; }}");
     line!(m, "workgroupBarrier();");
     if wanted {
-        v.load(m, "keys_at", key);
+        v.load_positions(m, "keys_at", head);
     }
     line!(m, "{{");
     let scores = Sums::new(m, "s", own, form.keys);
@@ -122,9 +126,11 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     scores.show(m, &sight, 0);
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
-    let fades = weigh(m, body, form, mask.as_ref(), &places);
     if wanted {
         v.put(m, "keys_at");
+    }
+    let fades = weigh(m, body, form, mask.as_ref(), &places);
+    if wanted {
         line!(m, "let corrected = workgroupUniformLoad(&risen);");
         line!(m, "if (corrected != 0u) {{");
         for first in (0..sizes.dv).step_by(sight.width) {
@@ -142,7 +148,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
         line!(m, "}}");
     }
     line!(m, "let next = keys_at + {}u;", form.keys);
-    k.load(m, "next", key);
+    k.load_positions(m, "next", head);
     if wanted {
         let left = |m: &mut Module<'_>, step: usize| weights.lefts(m, own, step, |i| format!("a{i}"));
         outputs.add(m, form.keys, left, |m, name, at, column| tile.right(m, name, at, column));
@@ -180,18 +186,6 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     groups
 }
 
-/// Takes the queries of each subgroup into its registers; gives the names of the matrices, by step along the width.
-fn queries(m: &mut Module<'_>, form: &Form, q: &Operand, tile: Tile, own: usize) -> Vec<Vec<String>> {
-    let stage = Stage::new(m, q, tile, form.rows(), form.lanes());
-    stage.load(m, "start", |m, row| {
-        let (head, t) = form.place(m, row);
-        ["batch".into(), head, t]
-    });
-    stage.put(m, "start");
-    line!(m, "workgroupBarrier();");
-    (0..form.sizes.d / SIDE).map(|step| tile.lefts(m, own, step, |i| format!("q{i}_{step}"))).collect()
-}
-
 /// Turns the scores that are seen into weights. Gives what the outputs of each row fade by, as names.
 fn weigh(
     m: &mut Module<'_>,
@@ -219,28 +213,19 @@ fn weigh(
             }
         }
     }
-    let (mut edges, mut hidden) = (vec![], vec![]);
+    let mut hidden = vec![];
     if !sizes.tk.is_multiple_of(form.keys) {
-        edges.push(format!("keys_at + {}u > {}u", form.keys, sizes.tk));
-        hidden.push(format!("(each >= vec4<u32>({}u))", sizes.tk));
+        hidden.push(format!("(each{{g}} >= vec4<u32>({}u))", sizes.tk));
     }
     if body.spec.causal {
-        let first = if form.packed { "0u" } else { "start" };
-        edges.push(format!("keys_at + {}u > {first}", form.keys - 1));
-        hidden.push("(each > vec4<u32>(TIME))".into());
+        hidden.push("(each{g} > vec4<u32>(TIME))".into());
     }
-    if !edges.is_empty() {
-        line!(m, "if ({}) {{", edges.join(" || "));
-        for g in 0..vectors {
-            line!(m, "{{");
-            line!(m, "let each = vec4<u32>(key{g}) + vec4<u32>(0u, 1u, 2u, 3u);");
-            for (r, (_, t)) in places.iter().enumerate() {
-                let hidden = hidden.join(" | ").replace("TIME", t);
-                line!(m, "x{r}_{g} = select(x{r}_{g}, vec4<f32>({nothing}), {hidden});");
-            }
-            line!(m, "}}");
+    for g in 0..if hidden.is_empty() { 0 } else { vectors } {
+        line!(m, "let each{g} = vec4<u32>(key{g}) + vec4<u32>(0u, 1u, 2u, 3u);");
+        for (r, (_, t)) in places.iter().enumerate() {
+            let hidden = hidden.join(" | ").replace("TIME", t).replace("{g}", &g.to_string());
+            line!(m, "x{r}_{g} = select(x{r}_{g}, vec4<f32>({nothing}), {hidden});");
         }
-        line!(m, "}}");
     }
     let each = |g: usize, r: usize| PARTS.map(|part| format!("x{r}_{g}.{part}"));
     let mut fades = vec![];

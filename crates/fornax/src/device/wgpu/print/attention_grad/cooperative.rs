@@ -12,7 +12,7 @@
 
 use super::super::attention::scale;
 use super::super::halves::{
-    Operand, SEEN, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, open_blocks, usable, vector,
+    Operand, SEEN, SIDE, SUBGROUP, Sight, Stage, Sums, TEAM, Tile, open_blocks, own_matrices, usable, vector,
 };
 use super::super::module::{Binding, Module, line};
 use super::super::tile::Operand as Words;
@@ -26,7 +26,8 @@ use std::fmt::Write;
 /// Rows of a subgroup, subgroups of a workgroup, rows that pass by at a time.
 type Cut = (usize, usize, usize);
 
-/// From the best on; the first that fits is taken.
+/// From the best on; the first that fits is taken. On NVIDIA's GPUs the workgroups of a core share 48 KiB (measured on an
+/// H200), so one of 24 leaves room for a second, which computes while the first waits.
 const CUTS: [Cut; 3] = [(16, 4, 32), (16, 2, 32), (16, 1, 32)];
 
 /// How the work is cut.
@@ -60,25 +61,24 @@ impl Form {
         self.own / self.rows * SUBGROUP
     }
 
-    /// The two tiles that pass by, weights (own rows before them), and slopes.
-    fn tiles(&self) -> [Tile; 4] {
+    /// The two tiles that pass by; own rows at first, then weights and slopes in turns.
+    fn tiles(&self) -> [Tile; 3] {
         let Sizes { d, dv, .. } = self.sizes;
         [
             Tile::new("passing0", self.passing, d),
             Tile::new("passing1", self.passing, dv),
-            Tile::new("weights", self.own, self.passing.max(d).max(dv)),
-            Tile::new("slopes", self.own, self.passing),
+            Tile::new("weights", self.own, self.passing),
         ]
     }
 
-    /// Where scores (and results) are seen, and dots.
-    fn sights(&self) -> [Sight; 2] {
-        ["scores", "dots"].map(|name| Sight { name, rows: self.own, width: self.passing })
+    /// Where scores are seen, then dots, and results at last.
+    fn sight(&self) -> Sight {
+        Sight { name: "sight", rows: self.own, width: self.passing }
     }
 
     fn bytes(&self) -> usize {
         let tiles: usize = self.tiles().iter().map(Tile::bytes).sum();
-        tiles + self.sights().iter().map(Sight::bytes).sum::<usize>()
+        tiles + self.sight().bytes()
     }
 }
 
@@ -119,7 +119,7 @@ fn text(m: &mut Module<'_>, body: &AttentionGrad, form: &Form, known: usize, goa
     m.want(Binding::Scratch(known), 4);
     goals.iter().for_each(|goal| goal.declare(m));
     form.tiles().iter().for_each(|tile| tile.declare(m));
-    form.sights().iter().for_each(|sight| sight.declare(m));
+    form.sight().declare(m);
     let goal = |of: Of| goals.iter().find(|goal| goal.of == of);
     let side = |keys: bool| Side {
         form,
@@ -170,15 +170,15 @@ impl Side<'_> {
         self.units() * self.counts()[0].div_ceil(self.form.own)
     }
 
-    /// Coordinates of an own row, and of one that passes by.
-    fn coords(&self, own: bool, row: &str) -> [String; 3] {
-        ["batch".into(), if own == self.keys { "key_head" } else { "head" }.into(), row.into()]
+    /// Batch and head of own rows, and of those that pass by.
+    fn place(&self, own: bool) -> [&'static str; 2] {
+        ["batch", if own == self.keys { "key_head" } else { "head" }]
     }
 
     fn print(&self, m: &mut Module<'_>) {
         let (form, [count, others]) = (self.form, self.counts());
-        let [passing0, passing1, weights, slopes] = form.tiles();
-        let [scores, dots] = form.sights();
+        let [passing0, passing1, weights] = form.tiles();
+        let sight = form.sight();
         self.open(m);
         let sloped = self.sloped.is_some();
         let own0 = self.own_matrices(m, "x", 0);
@@ -189,8 +189,14 @@ impl Side<'_> {
         let stage0 = Stage::new(m, self.passing[0], passing0, others, form.lanes());
         let stage1 = Stage::new(m, self.passing[1], passing1, others, form.lanes());
         let load = |m: &mut Module<'_>, at: &str| {
-            stage0.load(m, at, |_, row| self.coords(false, row));
-            stage1.load(m, at, |_, row| self.coords(false, row));
+            stage0.load_positions(m, at, self.place(false));
+            stage1.load_positions(m, at, self.place(false));
+        };
+        let put = |m: &mut Module<'_>, at: &str| {
+            line!(m, "workgroupBarrier();");
+            stage0.put(m, at);
+            stage1.put(m, at);
+            line!(m, "workgroupBarrier();");
         };
         let (first, until) = match (self.causal, self.keys) {
             (false, _) => ("0u".into(), format!("{others}u")),
@@ -205,42 +211,51 @@ impl Side<'_> {
             line!(m, "let head = key_head * {group}u + member;");
         }
         load(m, "first");
+        put(m, "first");
         line!(m, "for (var at = first; at < until; at += {}u) {{", form.passing);
-        line!(m, "workgroupBarrier();");
-        stage0.put(m, "at");
-        stage1.put(m, "at");
-        line!(m, "workgroupBarrier();");
         line!(m, "let next = at + {}u;", form.passing);
         load(m, "next");
-        let mut products = vec![("s", &own0, d, passing0, scores)];
-        if sloped {
-            products.push(("t", &own1, dv, passing1, dots));
-        }
+        self.open_passing(m);
         line!(m, "{{");
-        for (stem, own, width, tile, sight) in products {
-            let sums = Sums::new(m, stem, form.rows, form.passing);
-            let left = |_: &mut Module<'_>, step: usize| own[step].clone();
-            sums.add(m, width, left, |m, name, at, column| tile.right_turned(m, name, column, at));
-            sums.show(m, &sight, 0);
+        let scores = Sums::new(m, "s", form.rows, form.passing);
+        let left = |_: &mut Module<'_>, step: usize| own0[step].clone();
+        scores.add(m, d, left, |m, name, at, column| passing0.right_turned(m, name, column, at));
+        scores.show(m, &sight, 0);
+        let dots = Sums::new(m, "t", form.rows, form.passing);
+        if sloped {
+            let left = |_: &mut Module<'_>, step: usize| own1[step].clone();
+            dots.add(m, dv, left, |m, name, at, column| passing1.right_turned(m, name, column, at));
         }
-        line!(m, "}}");
         line!(m, "workgroupBarrier();");
         self.weigh(m);
-        line!(m, "workgroupBarrier();");
-        for (sums, left, right) in [(&weight_sums, weights, passing1), (&slope_sums, slopes, passing0)] {
-            let Some((_, sums)) = sums else { continue };
-            let lefts = |m: &mut Module<'_>, step: usize| left.lefts(m, form.rows, step, |i| format!("a{i}"));
+        let add = |m: &mut Module<'_>, sums: &Option<(&Goal, Sums)>, right: &Tile| {
+            let Some((_, sums)) = sums else { return };
+            let lefts =
+                |m: &mut Module<'_>, step: usize| weights.lefts(m, form.rows, step, |i| format!("a{i}"));
             sums.add(m, form.passing, lefts, |m, name, at, column| right.right(m, name, at, column));
+        };
+        line!(m, "workgroupBarrier();");
+        if sloped {
+            dots.show(m, &sight, 0);
         }
+        add(m, &weight_sums, &passing1);
+        if sloped {
+            line!(m, "workgroupBarrier();");
+            self.slope(m);
+            line!(m, "workgroupBarrier();");
+            add(m, &slope_sums, &passing0);
+        }
+        line!(m, "}}");
+        put(m, "next");
         line!(m, "}}");
         if self.keys {
             line!(m, "}}");
         }
         for (result, factor) in [(&weight_sums, None), (&slope_sums, Some(&self.factor))] {
             let Some((goal, sums)) = result else { continue };
-            for first in (0..goal.width).step_by(scores.width) {
+            for first in (0..goal.width).step_by(sight.width) {
                 line!(m, "workgroupBarrier();");
-                sums.show(m, &scores, first);
+                sums.show(m, &sight, first);
                 line!(m, "workgroupBarrier();");
                 self.store(m, goal, first, factor, count);
             }
@@ -287,110 +302,101 @@ impl Side<'_> {
         })
     }
 
-    /// What is known of the queries of row `r`: own ones, or those that pass by.
-    fn of_query(&self, name: &str, r: usize) -> String {
-        if self.keys { name.to_string() } else { format!("{name}{r}") }
+    /// What is known of the queries of row `r`, or of vector `g` that passes by.
+    fn of_query(&self, name: &str, r: usize, g: usize) -> String {
+        if self.keys { format!("{name}_{g}") } else { format!("{name}{r}") }
+    }
+
+    /// Names the vectors that pass by, with what is known of them: it arrives while scores are computed.
+    fn open_passing(&self, m: &mut Module<'_>) {
+        let last = self.counts()[1].next_multiple_of(4) - 4;
+        for g in 0..self.form.passing / (4 * TEAM) {
+            line!(m, "let other_{g} = at + {} * 4u;", vector(g));
+            if self.keys {
+                for (name, values) in self.known(m, &format!("min(other_{g}, {last}u)"), 4) {
+                    line!(m, "let {name}_{g} = vec4<f32>({});", values.join(", "));
+                }
+            }
+        }
     }
 
     /// Takes own rows of an operand into registers; gives the names of the matrices, by step along the width.
     fn own_matrices(&self, m: &mut Module<'_>, stem: &str, which: usize) -> Vec<Vec<String>> {
-        let Form { sizes: Sizes { d, dv, .. }, .. } = *self.form;
-        let tile = self.form.tiles()[2];
-        let stage = Stage::new(m, self.own[which], tile, self.counts()[0], self.form.lanes());
-        stage.load(m, "start", |_, row| self.coords(true, row));
-        line!(m, "workgroupBarrier();");
-        stage.put(m, "start");
-        line!(m, "workgroupBarrier();");
-        let steps = [d, dv][which] / SIDE;
-        let rows = self.form.rows;
-        (0..steps).map(|step| tile.lefts(m, rows, step, |i| format!("{stem}{i}_{step}"))).collect()
+        let (form, [batch, head]) = (self.form, self.place(true));
+        let sizes = (form.rows, self.counts()[0], form.lanes());
+        own_matrices(m, stem, self.own[which], form.tiles()[2], sizes, |_, row| {
+            [batch.into(), head.into(), row.into()]
+        })
     }
 
-    /// Turns what is seen into weights and slopes.
+    /// Vectors of rows that a lane sees, as (row, vector).
+    fn seen(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (rows, vectors) = (self.form.rows / SEEN, self.form.passing / (4 * TEAM));
+        (0..vectors).flat_map(move |g| (0..rows).map(move |r| (r, g)))
+    }
+
+    /// Turns the scores that are seen into weights.
     fn weigh(&self, m: &mut Module<'_>) {
-        let (form, [_, others]) = (self.form, self.counts());
-        let [_, _, weights, slopes] = form.tiles();
-        let [scores, dots] = form.sights();
-        for g in 0..form.passing / (4 * TEAM) {
-            line!(m, "{{");
-            line!(m, "let other = at + {} * 4u;", vector(g));
-            line!(m, "let each = vec4<u32>(other) + vec4<u32>(0u, 1u, 2u, 3u);");
-            if self.keys {
-                let last = others.next_multiple_of(4) - 4;
-                for (name, values) in self.known(m, &format!("min(other, {last}u)"), 4) {
-                    line!(m, "let {name} = vec4<f32>({});", values.join(", "));
-                }
+        let (form, others) = (self.form, self.counts()[1]);
+        let (weights, sight) = (form.tiles()[2], form.sight());
+        for (r, g) in self.seen() {
+            let row = format!("row{r}");
+            line!(m, "var p{r}_{g} = {} * {};", sight.four(&row, &vector(g)), self.factor);
+            if let Some(mask) = self.mask {
+                let values: Vec<String> = (0..4)
+                    .map(|e| {
+                        let other = m.bind("o", &format!("min(other_{g} + {e}u, {}u)", others - 1));
+                        let own = format!("safe{r}");
+                        let (query, key) = if self.keys { (other, own) } else { (own, other) };
+                        mask.element(m, &["batch".into(), "head".into(), query, key])
+                    })
+                    .collect();
+                line!(m, "p{r}_{g} += vec4<f32>({});", values.join(", "));
             }
-            if self.mask.is_some() {
-                (0..4).for_each(|e| line!(m, "let other{e} = min(other + {e}u, {}u);", others - 1));
+            line!(m, "p{r}_{g} = exp(p{r}_{g} - {});", self.of_query("lse", r, g));
+            self.hide(m, r, g);
+            if self.weighted.is_some() {
+                line!(m, "{} = vec4<f16>(p{r}_{g});", weights.four(&row, &vector(g)));
             }
-            for r in 0..form.rows / SEEN {
-                let row = format!("row{r}");
-                line!(m, "var p{r} = {} * {};", scores.four(&row, &vector(g)), self.factor);
-                if let Some(mask) = self.mask {
-                    let values: Vec<String> = (0..4)
-                        .map(|e| {
-                            let (own, other) = (format!("safe{r}"), format!("other{e}"));
-                            let (query, key) = if self.keys { (other, own) } else { (own, other) };
-                            mask.element(m, &["batch".into(), "head".into(), query, key])
-                        })
-                        .collect();
-                    line!(m, "p{r} += vec4<f32>({});", values.join(", "));
-                }
-                line!(m, "p{r} = exp(p{r} - {});", self.of_query("lse", r));
-            }
-            self.hide(m);
-            for r in 0..form.rows / SEEN {
-                let row = format!("row{r}");
-                if self.weighted.is_some() {
-                    line!(m, "{} = vec4<f16>(p{r});", weights.four(&row, &vector(g)));
-                }
-                if self.sloped.is_some() {
-                    // What is hidden may be anything, even infinite.
-                    let slope =
-                        format!("p{r} * ({} - {})", dots.four(&row, &vector(g)), self.of_query("delta", r));
-                    let slope = format!("select({slope}, vec4<f32>(), p{r} == vec4<f32>())");
-                    line!(m, "{} = vec4<f16>({slope});", slopes.four(&row, &vector(g)));
-                }
-            }
-            line!(m, "}}");
         }
     }
 
-    /// Leaves no weight to what is not seen, in the tiles where there is some; own rows past the last are never stored.
-    fn hide(&self, m: &mut Module<'_>) {
-        let (form, [_, others]) = (self.form, self.counts());
-        let (mut edges, mut hidden) = (vec![], vec![]);
-        if !others.is_multiple_of(form.passing) {
-            edges.push(format!("at + {}u > {others}u", form.passing));
-            hidden.push(format!("(each >= vec4<u32>({others}u))"));
+    /// Turns the dots that are seen into slopes.
+    fn slope(&self, m: &mut Module<'_>) {
+        let (slopes, sight) = (self.form.tiles()[2], self.form.sight());
+        for (r, g) in self.seen() {
+            let (row, p) = (format!("row{r}"), format!("p{r}_{g}"));
+            let dots = sight.four(&row, &vector(g));
+            // What is hidden may be anything, even infinite.
+            let slope = format!("{p} * ({dots} - {})", self.of_query("delta", r, g));
+            let slope = format!("select({slope}, vec4<f32>(), {p} == vec4<f32>())");
+            line!(m, "{} = vec4<f16>({slope});", slopes.four(&row, &vector(g)));
+        }
+    }
+
+    /// Leaves no weight to what is not seen; own rows past the last are never stored. No branch asks whether a tile has
+    /// something to hide: NVIDIA's driver moves the loads of the next tile past it, to where they are waited for.
+    fn hide(&self, m: &mut Module<'_>, r: usize, g: usize) {
+        let others = self.counts()[1];
+        let each = format!("(vec4<u32>(other_{g}) + vec4<u32>(0u, 1u, 2u, 3u))");
+        let mut hidden = vec![];
+        if !others.is_multiple_of(self.form.passing) {
+            hidden.push(format!("({each} >= vec4<u32>({others}u))"));
         }
         match (self.causal, self.keys) {
             (false, _) => {}
-            (true, true) => {
-                edges.push(format!("start + {}u > at", form.own - 1));
-                hidden.push("(vec4<u32>(start + ROW) > each)".to_string());
-            }
-            (true, false) => {
-                edges.push(format!("at + {}u > start", form.passing - 1));
-                hidden.push("(each > vec4<u32>(start + ROW))".to_string());
-            }
+            (true, true) => hidden.push(format!("(vec4<u32>(start + row{r}) > {each})")),
+            (true, false) => hidden.push(format!("({each} > vec4<u32>(start + row{r}))")),
         }
-        if edges.is_empty() {
-            return;
+        if !hidden.is_empty() {
+            line!(m, "p{r}_{g} = select(p{r}_{g}, vec4<f32>(), {});", hidden.join(" | "));
         }
-        line!(m, "if ({}) {{", edges.join(" || "));
-        for r in 0..form.rows / SEEN {
-            let hidden = hidden.join(" | ").replace("ROW", &format!("row{r}"));
-            line!(m, "p{r} = select(p{r}, vec4<f32>(), {hidden});");
-        }
-        line!(m, "}}");
     }
 
     /// Stores the columns of a result that are seen, from `first` on.
     fn store(&self, m: &mut Module<'_>, goal: &Goal, first: usize, factor: Option<&String>, count: usize) {
         let form = self.form;
-        let sight = form.sights()[0];
+        let sight = form.sight();
         for r in 0..form.rows / SEEN {
             for g in 0..sight.width / (4 * TEAM) {
                 let c = format!("({} + {}u)", vector(g), first / 4);

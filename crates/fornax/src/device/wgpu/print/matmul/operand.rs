@@ -1,6 +1,7 @@
 //! How a tile of an operand comes from memory into workgroup memory: through registers, one tile ahead of the
 //! arithmetic. Any strides; loads are as wide as they allow.
 
+use super::super::halves::four_halves;
 use super::super::module::{Binding, Module, line};
 use super::super::program::cast;
 use crate::dtype::DType;
@@ -340,7 +341,7 @@ impl Operand {
                 m.bind("u", &format!("select({value}.{a}, {moved}, {at} % 2u == 1u)"))
             };
             let (low, high) = (half(m, "x", "y"), half(m, "y", "z"));
-            value = m.bind("v", &self.unpacked(&low, &high));
+            value = m.bind("v", &four_halves(&low, &high));
         }
         if slice.ends_inside {
             let k = m.bind("k", &format!("{} + {k}", slice.k0));
@@ -369,15 +370,10 @@ impl Operand {
     fn as_vectors(&self, value: String) -> Vec<String> {
         match self.lie {
             Lie::Words => [["x", "y"], ["z", "w"]]
-                .map(|[low, high]| self.unpacked(&format!("{value}.{low}"), &format!("{value}.{high}")))
+                .map(|[low, high]| four_halves(&format!("{value}.{low}"), &format!("{value}.{high}")))
                 .into(),
             _ => vec![value],
         }
-    }
-
-    /// The four halves of two words. NVIDIA's driver sees that they stay what they are.
-    fn unpacked(&self, low: &str, high: &str) -> String {
-        format!("vec4<{}>(vec4<f32>(unpack2x16float({low}), unpack2x16float({high})))", self.scalar)
     }
 
     fn last_k(&self) -> usize {

@@ -8,7 +8,7 @@ fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a))
 fn round_half(x: f32) -> f32 { return f32(f16(x)); }
 var<workgroup> tile_a: array<vec4<f16>, 1088>;
 var<workgroup> tile_b: array<vec4<f16>, 2560>;
-var<workgroup> tile_c: array<f32, 2560>;
+var<workgroup> tile_c: array<f32, 2048>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
 let group = workgroup.x + workgroup.y * 128u;
@@ -222,14 +222,14 @@ c3_0 = coopMultiplyAdd(a1_3, b1_0, c3_0);
 c3_1 = coopMultiplyAdd(a1_3, b1_1, c3_1);
 c3_2 = coopMultiplyAdd(a1_3, b1_2, c3_2);
 c3_3 = coopMultiplyAdd(a1_3, b1_3, c3_3);
-let own_c = subgroup * 320u;
+let own_c = subgroup * 256u;
 workgroupBarrier();
-coopStoreT(c0_0, &tile_c[own_c], 20u);
+coopStoreT(c0_0, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -243,12 +243,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_1, &tile_c[own_c], 20u);
+coopStoreT(c0_1, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -262,12 +262,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_2, &tile_c[own_c], 20u);
+coopStoreT(c0_2, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -281,12 +281,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c0_3, &tile_c[own_c], 20u);
+coopStoreT(c0_3, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 0u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -300,12 +300,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_0, &tile_c[own_c], 20u);
+coopStoreT(c1_0, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -319,12 +319,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_1, &tile_c[own_c], 20u);
+coopStoreT(c1_1, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -338,12 +338,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_2, &tile_c[own_c], 20u);
+coopStoreT(c1_2, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -357,12 +357,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c1_3, &tile_c[own_c], 20u);
+coopStoreT(c1_3, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 16u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -376,12 +376,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_0, &tile_c[own_c], 20u);
+coopStoreT(c2_0, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -395,12 +395,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_1, &tile_c[own_c], 20u);
+coopStoreT(c2_1, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -414,12 +414,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_2, &tile_c[own_c], 20u);
+coopStoreT(c2_2, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -433,12 +433,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c2_3, &tile_c[own_c], 20u);
+coopStoreT(c2_3, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 32u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -452,12 +452,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_0, &tile_c[own_c], 20u);
+coopStoreT(c3_0, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 0u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -471,12 +471,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_1, &tile_c[own_c], 20u);
+coopStoreT(c3_1, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 16u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -490,12 +490,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_2, &tile_c[own_c], 20u);
+coopStoreT(c3_2, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 32u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
@@ -509,12 +509,12 @@ w0[((row * 2048u + column) / 2u) / 2u + 0u] = vec2<u32>(pack_half(v1_0, v1_1), p
 }
 }
 workgroupBarrier();
-coopStoreT(c3_3, &tile_c[own_c], 20u);
+coopStoreT(c3_3, &tile_c[own_c], 16u);
 workgroupBarrier();
 for (var q = lane % 32u; q < 64u; q += 32u) {
 let row = row0 + block_row + 48u + q / 4u;
 let column = column0 + block_column + 48u + (q % 4u) * 4u;
-let first = own_c + (q / 4u) * 20u + (q % 4u) * 4u;
+let first = own_c + (q / 4u) * 16u + (q % 4u) * 4u;
 if (row < 2048u && column < 2048u) {
 let v0_0 = tile_c[first + 0u];
 let v0_1 = tile_c[first + 1u];
