@@ -213,18 +213,20 @@ fn weigh(
             }
         }
     }
-    let mut hidden = vec![];
-    if !sizes.tk.is_multiple_of(form.keys) {
-        hidden.push(format!("(each{{g}} >= vec4<u32>({}u))", sizes.tk));
-    }
-    if body.spec.causal {
-        hidden.push("(each{g} > vec4<u32>(TIME))".into());
-    }
-    for g in 0..if hidden.is_empty() { 0 } else { vectors } {
-        line!(m, "let each{g} = vec4<u32>(key{g}) + vec4<u32>(0u, 1u, 2u, 3u);");
+    for g in 0..vectors {
+        let each = format!("(vec4<u32>(key{g}) + vec4<u32>(0u, 1u, 2u, 3u))");
         for (r, (_, t)) in places.iter().enumerate() {
-            let hidden = hidden.join(" | ").replace("TIME", t).replace("{g}", &g.to_string());
-            line!(m, "x{r}_{g} = select(x{r}_{g}, vec4<f32>({nothing}), {hidden});");
+            let mut hidden = vec![];
+            if !sizes.tk.is_multiple_of(form.keys) {
+                hidden.push(format!("({each} >= vec4<u32>({}u))", sizes.tk));
+            }
+            if body.spec.causal {
+                hidden.push(format!("({each} > vec4<u32>({t}))"));
+            }
+            if !hidden.is_empty() {
+                let hidden = hidden.join(" | ");
+                line!(m, "x{r}_{g} = select(x{r}_{g}, vec4<f32>({nothing}), {hidden});");
+            }
         }
     }
     let each = |g: usize, r: usize| PARTS.map(|part| format!("x{r}_{g}.{part}"));
