@@ -359,13 +359,13 @@ impl Tensor {
         Ok(in_compute(self, |x| raw::mul(x, &sigmoid(x))))
     }
 
-    /// `x / 2 (1 + tanh(z))` with `z = sqrt(2 / pi) (x + 0.044715 x^3)`, the form of GPT-2. Computed as `x sigmoid(2 z)`, which
-    /// is the same, costs half as much as a tanh that is exact around zero, and loses no digits of small results.
+    /// `x / 2 (1 + tanh(z))` with `z = sqrt(2 / pi) (x + 0.044715 x^3)`, the form of GPT-2.
     pub fn gelu(&self) -> Result<Tensor> {
-        let c = 2.0 * (2.0 / std::f64::consts::PI).sqrt();
+        let c = (2.0 / std::f64::consts::PI).sqrt();
         Ok(in_compute(self, |x| {
             let z = raw::mul(x, &raw::offset(&raw::scale(&raw::mul(x, x), c * 0.044715), c));
-            raw::mul(x, &sigmoid(&z))
+            let half = raw::scale(x, 0.5);
+            raw::add(&half, &raw::mul(&half, &raw::unary(Unary::Tanh, &z)))
         }))
     }
 

@@ -1,4 +1,4 @@
-// matmul_add_mul_add_mul_lt_and_6_more f32 512x3072x768: [768, 1] workgroups
+// matmul_add_mul_add_mul_tanh_and_2_more f32 512x3072x768: [768, 1] workgroups
 enable f16;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read> r1: array<vec4<u32>>;
@@ -232,12 +232,20 @@ s0[(at_33) / 4u + 0u] = vec4<u32>(bitcast<u32>(c7_0.x), bitcast<u32>(c7_0.y), bi
 }
 }
 
-// matmul_add_mul_add_mul_lt_and_6_more f32 512x3072x768: [1536, 1] workgroups
+// matmul_add_mul_add_mul_tanh_and_2_more f32 512x3072x768: [1536, 1] workgroups
 enable f16;
 @group(0) @binding(0) var<storage, read> r2: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> w0: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<vec4<u32>>;
 fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+fn tanh_exact(x: f32) -> f32 {
+    let a = min(abs(x), 10.0);
+    let square = x * x;
+    let small = x + x * square * (-0.33333334 + square * (0.13333334 + square * (-0.053968254
+        + square * (0.021869488 + square * (-0.008863236 + square * 0.003592128)))));
+    let large = 1.0 - 2.0 / (exp(2.0 * a) + 1.0);
+    return select(select(select(large, -large, x < 0.0), small, a < 0.35), x, is_nan(x));
+}
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
 let group = workgroup.x + workgroup.y * 1536u;
@@ -273,12 +281,12 @@ let v3_0 = (v2_0 * v2_0);
 let v3_1 = (v2_1 * v2_1);
 let v3_2 = (v2_2 * v2_2);
 let v3_3 = (v2_3 * v2_3);
-let v4 = (7.1354814e-2f);
+let v4 = (3.5677407e-2f);
 let v5_0 = (v3_0 * v4);
 let v5_1 = (v3_1 * v4);
 let v5_2 = (v3_2 * v4);
 let v5_3 = (v3_3 * v4);
-let v6 = (1.5957692e0f);
+let v6 = (7.978846e-1f);
 let v7_0 = (v5_0 + v6);
 let v7_1 = (v5_1 + v6);
 let v7_2 = (v5_2 + v6);
@@ -287,37 +295,24 @@ let v8_0 = (v2_0 * v7_0);
 let v8_1 = (v2_1 * v7_1);
 let v8_2 = (v2_2 * v7_2);
 let v8_3 = (v2_3 * v7_3);
-let v9 = (-8e1f);
-let v10_0 = (v8_0 < v9 && !is_nan(v8_0) && !is_nan(v9));
-let v10_1 = (v8_1 < v9 && !is_nan(v8_1) && !is_nan(v9));
-let v10_2 = (v8_2 < v9 && !is_nan(v8_2) && !is_nan(v9));
-let v10_3 = (v8_3 < v9 && !is_nan(v8_3) && !is_nan(v9));
-let v11_0 = select(v8_0, v9, v10_0);
-let v11_1 = select(v8_1, v9, v10_1);
-let v11_2 = select(v8_2, v9, v10_2);
-let v11_3 = select(v8_3, v9, v10_3);
-let v12_0 = (-v11_0);
-let v12_1 = (-v11_1);
-let v12_2 = (-v11_2);
-let v12_3 = (-v11_3);
-let v13_0 = exp(v12_0);
-let v13_1 = exp(v12_1);
-let v13_2 = exp(v12_2);
-let v13_3 = exp(v12_3);
-let v14 = (1e0f);
-let v15_0 = (v13_0 + v14);
-let v15_1 = (v13_1 + v14);
-let v15_2 = (v13_2 + v14);
-let v15_3 = (v13_3 + v14);
-let v16_0 = (1.0 / v15_0);
-let v16_1 = (1.0 / v15_1);
-let v16_2 = (1.0 / v15_2);
-let v16_3 = (1.0 / v15_3);
-let v17_0 = (v2_0 * v16_0);
-let v17_1 = (v2_1 * v16_1);
-let v17_2 = (v2_2 * v16_2);
-let v17_3 = (v2_3 * v16_3);
-w0[(n_3 * 3072u + c_2) / 4u + 0u] = vec4<u32>(bitcast<u32>(v17_0), bitcast<u32>(v17_1), bitcast<u32>(v17_2), bitcast<u32>(v17_3));
+let v9_0 = tanh_exact(v8_0);
+let v9_1 = tanh_exact(v8_1);
+let v9_2 = tanh_exact(v8_2);
+let v9_3 = tanh_exact(v8_3);
+let v10 = (5e-1f);
+let v11_0 = (v2_0 * v10);
+let v11_1 = (v2_1 * v10);
+let v11_2 = (v2_2 * v10);
+let v11_3 = (v2_3 * v10);
+let v12_0 = (v11_0 * v9_0);
+let v12_1 = (v11_1 * v9_1);
+let v12_2 = (v11_2 * v9_2);
+let v12_3 = (v11_3 * v9_3);
+let v13_0 = (v11_0 + v12_0);
+let v13_1 = (v11_1 + v12_1);
+let v13_2 = (v11_2 + v12_2);
+let v13_3 = (v11_3 + v12_3);
+w0[(n_3 * 3072u + c_2) / 4u + 0u] = vec4<u32>(bitcast<u32>(v13_0), bitcast<u32>(v13_1), bitcast<u32>(v13_2), bitcast<u32>(v13_3));
 }
 }
 
