@@ -188,10 +188,12 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The same for rows that are positions of one head. Where tiles are whole, one address serves all loads.
+    /// The same for rows that are positions of one head. Where tiles are whole and all lanes load equally much, one address
+    /// serves all loads.
     pub fn load_positions(&self, m: &mut Module<'_>, first: &str, [batch, head]: [&str; 2]) {
         let coords = |row: &str| [batch.into(), head.into(), row.into()];
-        if !self.count.is_multiple_of(self.tile.rows) || !self.lanes.is_multiple_of(self.per_row()) {
+        let whole = self.count.is_multiple_of(self.tile.rows) && self.total().is_multiple_of(self.lanes);
+        if !whole || !self.lanes.is_multiple_of(self.per_row()) {
             return self.load(m, first, |_, row| coords(row));
         }
         let (row, c) = self.place(m, 0);

@@ -61,21 +61,9 @@ struct Form {
 }
 
 /// Tiles from the best on: queries, keys, lanes that share a row. On NVIDIA's GPUs the workgroups of a core share 48 KiB
-/// (measured on an H200); the first tile leaves room for a second workgroup there.
-const TILES: [(usize, usize, usize); 12] = [
-    (32, 32, 16),
-    (64, 64, 16),
-    (64, 32, 8),
-    (32, 64, 16),
-    (32, 32, 8),
-    (16, 64, 16),
-    (16, 32, 8),
-    (16, 16, 8),
-    (8, 64, 16),
-    (8, 32, 8),
-    (8, 16, 8),
-    (8, 8, 8),
-];
+/// (measured on an H200); the first tile leaves room for a second workgroup there, if rows are not wider than 80.
+const TILES: [(usize, usize, usize); 8] =
+    [(32, 32, 16), (16, 64, 16), (16, 32, 8), (16, 16, 8), (8, 64, 16), (8, 32, 8), (8, 16, 8), (8, 8, 8)];
 
 impl Form {
     fn new(printer: &Printer<'_>, body: &Attention, sizes: Sizes) -> Form {
@@ -92,7 +80,7 @@ impl Form {
             share: 0,
         };
         if let Some(form) = cooperative::form(printer, body, form) {
-            // Many subgroups hide waiting as well as many workgroups do, so a core needs only one of these.
+            // Parts must be combined; that pays only where most of the device would be idle.
             return form.shared_out(printer.caps.parallel as usize / 4, 4);
         }
         let rows = form.rows();

@@ -200,7 +200,8 @@ impl Side<'_> {
         };
         let (first, until) = match (self.causal, self.keys) {
             (false, _) => ("0u".into(), format!("{others}u")),
-            (true, true) => ("start".into(), format!("{others}u")),
+            // A tile that begins where own rows do would reach past the end of whole ones.
+            (true, true) => (format!("start / {0}u * {0}u", form.passing), format!("{others}u")),
             (true, false) => ("0u".to_string(), format!("min({others}u, start + {}u)", form.own)),
         };
         line!(m, "let first = {first};");
@@ -221,11 +222,12 @@ impl Side<'_> {
         let left = |_: &mut Module<'_>, step: usize| own0[step].clone();
         scores.add(m, d, left, |m, name, at, column| passing0.right_turned(m, name, column, at));
         scores.show(m, &sight, 0);
-        let dots = Sums::new(m, "t", form.rows, form.passing);
-        if sloped {
+        let dots = sloped.then(|| {
+            let dots = Sums::new(m, "t", form.rows, form.passing);
             let left = |_: &mut Module<'_>, step: usize| own1[step].clone();
             dots.add(m, dv, left, |m, name, at, column| passing1.right_turned(m, name, column, at));
-        }
+            dots
+        });
         line!(m, "workgroupBarrier();");
         self.weigh(m);
         let add = |m: &mut Module<'_>, sums: &Option<(&Goal, Sums)>, right: &Tile| {
@@ -235,7 +237,7 @@ impl Side<'_> {
             sums.add(m, form.passing, lefts, |m, name, at, column| right.right(m, name, at, column));
         };
         line!(m, "workgroupBarrier();");
-        if sloped {
+        if let Some(dots) = dots {
             dots.show(m, &sight, 0);
         }
         add(m, &weight_sums, &passing1);
