@@ -41,7 +41,7 @@ impl Operand {
             && access(view, last, EIGHT, 2, false) == Access::Vector
     }
 
-    /// Declares the memory of a read, which nothing else in the text may read in another way.
+    /// Declares the memory of a read.
     pub fn new(m: &mut Module<'_>, (read, view): &(usize, View)) -> Operand {
         let binding = m.read(*read);
         m.want(binding, EIGHT / 2);
@@ -228,8 +228,7 @@ impl<'a> Stage<'a> {
             if past {
                 line!(m, "if ({row} < {}u) {{", self.tile.rows);
             }
-            for (z, [low, high]) in [["x", "y"], ["z", "w"]].iter().enumerate() {
-                let four = four_halves(&format!("{value}.{low}"), &format!("{value}.{high}"));
+            for (z, four) in eight_halves(&value).iter().enumerate() {
                 line!(m, "{} = {four};", self.tile.four(&row, &format!("{c} * 2u + {z}u")));
             }
             if past {
@@ -265,6 +264,12 @@ pub(super) fn own_matrices(
         }
     }
     names
+}
+
+/// The eight halves of a vector of words, in vectors of four.
+pub(super) fn eight_halves(words: &str) -> [String; 2] {
+    [["x", "y"], ["z", "w"]]
+        .map(|[low, high]| four_halves(&format!("{words}.{low}"), &format!("{words}.{high}")))
 }
 
 /// The four halves of two words. NVIDIA's driver sees that they stay what they are.
@@ -392,8 +397,8 @@ pub(super) fn vector(g: usize) -> String {
     format!("(column + {}u)", g * TEAM)
 }
 
-/// Whether the adapter has what texts with matrices need, and all operands can be taken as halves. A mask must not lie in the
-/// memory of one, which would be read in two ways.
+/// Whether the adapter has what texts with matrices need, and all operands can be taken as halves. Where a mask lies in the
+/// memory of one, the plain text serves.
 pub(super) fn usable(
     printer: &Printer<'_>,
     operands: &[&(usize, View)],

@@ -1,7 +1,7 @@
 //! How a tile of an operand comes from memory into workgroup memory: through registers, one tile ahead of the
 //! arithmetic. Any strides; loads are as wide as they allow.
 
-use super::super::halves::four_halves;
+use super::super::halves::{eight_halves, four_halves};
 use super::super::module::{Binding, Module, line};
 use super::super::program::cast;
 use crate::dtype::DType;
@@ -369,9 +369,7 @@ impl Operand {
     /// What was loaded, in vectors as long as those of the tile.
     fn as_vectors(&self, value: String) -> Vec<String> {
         match self.lie {
-            Lie::Words => [["x", "y"], ["z", "w"]]
-                .map(|[low, high]| four_halves(&format!("{value}.{low}"), &format!("{value}.{high}")))
-                .into(),
+            Lie::Words => eight_halves(&value).into(),
             _ => vec![value],
         }
     }
