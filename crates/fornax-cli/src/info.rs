@@ -33,7 +33,7 @@ pub fn run(measure: bool) -> Result<(), Failure> {
                 features.push(name.to_string());
             }
         }
-        features.extend(caps.subgroup.map(|lanes| format!("subgroups of {lanes}")));
+        features.extend(caps.subgroup.map(|lanes| format!("subgroups of {lanes} or more")));
         println!(
             "         {}",
             if features.is_empty() { "no optional features".into() } else { features.join(", ") }

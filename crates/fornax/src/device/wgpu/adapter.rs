@@ -124,16 +124,23 @@ pub(super) fn clock(features: wgpu::Features) -> Clock {
     }
 }
 
+/// Lanes that surely share a subgroup: those of the smallest that a driver may choose. Metal names no sizes; all of
+/// Apple's own GPUs have 32.
+fn subgroup(info: &wgpu::AdapterInfo) -> Option<u32> {
+    let apple = info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple");
+    let lanes = if apple { 32 } else { info.subgroup_min_size };
+    (lanes.is_power_of_two() && lanes >= 4).then_some(lanes)
+}
+
 /// What the printers may use.
 pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
     use wgpu::Features as F;
     let (features, limits, info) = (features(adapter), adapter.limits(), adapter.get_info());
-    let whole_subgroups =
-        info.subgroup_min_size == info.subgroup_max_size && info.subgroup_min_size.is_power_of_two();
-    let subgroup = (features.contains(F::SUBGROUP) && whole_subgroups).then_some(info.subgroup_min_size);
+    let subgroup = if features.contains(F::SUBGROUP) { subgroup(&info) } else { None };
     let cooperative = features.contains(F::EXPERIMENTAL_COOPERATIVE_MATRIX)
         && features.contains(F::SHADER_F16)
         && subgroup == Some(32)
+        && info.subgroup_max_size == 32
         && adapter.cooperative_matrix_properties().iter().any(|p| {
             (p.m_size, p.n_size, p.k_size) == (16, 16, 16)
                 && p.ab_type == wgpu::CooperativeScalarType::F16
@@ -191,4 +198,25 @@ pub async fn adapters_async() -> Vec<AdapterReport> {
         }
     };
     all(&instance).await.iter().enumerate().map(report).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_a_subgroup_are_those_of_the_smallest() {
+        let of = |backend, name: &str, smallest, largest| {
+            let mut info = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, backend);
+            (info.name, info.subgroup_min_size, info.subgroup_max_size) = (name.into(), smallest, largest);
+            subgroup(&info)
+        };
+        use wgpu::Backend as B;
+        assert_eq!(of(B::Vulkan, "NVIDIA H200", 32, 32), Some(32));
+        assert_eq!(of(B::Vulkan, "AMD Radeon RX 7900 XTX", 32, 64), Some(32));
+        assert_eq!(of(B::Vulkan, "Intel Arc A770", 8, 32), Some(8));
+        assert_eq!(of(B::Metal, "Apple M3 Pro", 4, 64), Some(32));
+        assert_eq!(of(B::Metal, "AMD Radeon Pro 5500M", 4, 64), Some(4));
+        assert_eq!(of(B::Dx12, "without shuffles", 0, 0), None);
+    }
 }

@@ -47,7 +47,7 @@ impl Kept {
             // SAFETY: the bytes came out of `get_data` of the same adapter and driver: the store's key names them, and
             // its checksum says that they are whole.
             let cache = || unsafe { device.create_pipeline_cache(&descriptor) };
-            checked(device, wgpu::ErrorFilter::Validation, cache).ok()
+            checked(device, cache).ok()
         };
         let taken = (!blob.is_empty()).then(|| make(Some(blob))).flatten();
         // Of bytes that it does not know, wgpu makes an empty cache.

@@ -44,7 +44,7 @@ impl Wgpu {
             return None;
         }
         let make = || buffer(&self.device, None, bytes as u64, USAGE);
-        let buffer = checked(&self.device, wgpu::ErrorFilter::OutOfMemory, make).ok()?;
+        let buffer = checked(&self.device, make).ok()?;
         Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) })
     }
 

@@ -42,19 +42,20 @@ fn wait<T>(future: impl Future<Output = T>) -> Option<T> {
     value
 }
 
-/// Makes something on a device, and says what the device has against it. A browser does not tell at once: there the next
-/// call that uses the device does.
-fn checked<T>(
-    device: &wgpu::Device,
-    filter: wgpu::ErrorFilter,
-    make: impl FnOnce() -> T,
-) -> std::result::Result<T, wgpu::Error> {
+/// Makes something on a device, and says what the device has against it: nothing of that is left for the next call to
+/// find. A browser does not tell at once: there the next call that uses the device does.
+fn checked<T>(device: &wgpu::Device, make: impl FnOnce() -> T) -> std::result::Result<T, wgpu::Error> {
+    use wgpu::ErrorFilter as Kind;
     if cfg!(target_family = "wasm") {
         return Ok(make());
     }
-    let scope = device.push_error_scope(filter);
+    // A text that the driver's own compiler does not take is an internal error.
+    let scopes =
+        [Kind::Validation, Kind::OutOfMemory, Kind::Internal].map(|kind| device.push_error_scope(kind));
     let made = make();
-    match wait(scope.pop()).flatten() {
+    let found = scopes.into_iter().rev().filter_map(|scope| wait(scope.pop()).flatten());
+    // All scopes end here, not only those before the first error.
+    match found.reduce(|first, _| first) {
         Some(e) => Err(e),
         None => Ok(made),
     }

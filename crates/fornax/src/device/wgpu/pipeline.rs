@@ -200,7 +200,7 @@ impl Ready {
             });
             (layout, pipeline)
         };
-        let made = checked(&gpu.device, wgpu::ErrorFilter::Validation, make);
+        let made = checked(&gpu.device, make);
         let refused =
             |e| Error::Device { device: gpu.name.clone(), detail: format!("{}: {e}", kernel.label) };
         let (layout, pipeline) = made.map_err(refused)?;

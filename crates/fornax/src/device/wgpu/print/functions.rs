@@ -87,7 +87,8 @@ fn round_brain(x: f32) -> f32 { return bitcast<f32>(brain_bits(x) << 16u); }
 const QUARTER_TURN: &str = "\
 // Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
 fn quarter_turn(x: f32) -> vec2<f32> {
-    let n = round(x * 0.63661977);
+    // Not round: of a word times a tiny number, DX12's older compiler leaves it out.
+    let n = floor(fma(x, 0.63661977, 0.5));
     var r = fma(n, -1.5703125, x);
     r = fma(n, -4.837513e-4, r);
     r = fma(n, -7.54979e-8, r);

@@ -15,6 +15,9 @@ pub(super) struct Team {
     pub width: u32,
 }
 
+/// Values that every lane adds up by itself, rather than in another round.
+const FEW: u32 = 32;
+
 /// Prints the reduction of `value` over each team of lanes; gives the name of the result. The text must be in
 /// uniform control flow.
 pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
@@ -30,39 +33,68 @@ pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, v
     if team.width == 1 {
         return out;
     }
-    let shuffles = match (m.printer.caps.subgroup, t) {
-        (Some(size), "f32" | "i32" | "u32") => size.min(team.width),
-        _ => 1,
-    };
-    let mut step = shuffles / 2;
-    while step > 0 {
-        let other = m.bind("o", &format!("subgroupShuffleXor({out}, {step}u)"));
-        let combined = combine(m, op, dtype, &out, &other);
-        line!(m, "{out} = {combined};");
-        step /= 2;
+    match (m.printer.caps.subgroup, t) {
+        (Some(size), "f32" | "i32" | "u32") => by_shuffles(m, team, (op, dtype), &out, size),
+        _ => by_halves(m, team, (op, dtype), &out),
     }
-    if shuffles == team.width {
-        return out;
-    }
-    let memory = format!("shared_{t}");
-    let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", team.lanes);
+    out
+}
+
+/// Declares workgroup memory with a place for every lane, and gives its name.
+fn shared(m: &mut Module<'_>, team: Team, t: &str) -> String {
+    let declaration = format!("var<workgroup> shared_{t}: array<{t}, {}>;\n", team.lanes);
     if !m.globals.contains(&declaration) {
         m.globals += &declaration;
     }
-    if shuffles > 1 {
-        // One value a subgroup; every lane adds up those of its team.
-        let parts = team.width / shuffles;
-        line!(m, "if (lane % {shuffles}u == 0u) {{ {memory}[lane / {shuffles}u] = {out}; }}");
-        line!(m, "workgroupBarrier();");
-        let start = m.bind("b", &format!("(lane / {}u) * {parts}u", team.width));
-        line!(m, "{out} = {memory}[{start}];");
-        for i in 1..parts {
-            let combined = combine(m, op, dtype, &out, &format!("{memory}[{start} + {i}u]"));
+    format!("shared_{t}")
+}
+
+/// Combines in rounds: inside subgroups of at least `size` lanes, then one value of each, until one is left.
+fn by_shuffles(m: &mut Module<'_>, team: Team, (op, dtype): (Reduce, DType), out: &str, size: u32) {
+    let Team { width, .. } = team;
+    // How many values of a team are left; as many consecutive lanes hold them.
+    let mut left = width;
+    loop {
+        let shuffles = size.min(left);
+        let mut step = shuffles / 2;
+        while step > 0 {
+            let other = m.bind("o", &format!("subgroupShuffleXor({out}, {step}u)"));
+            let combined = combine(m, op, dtype, out, &other);
             line!(m, "{out} = {combined};");
+            step /= 2;
+        }
+        if shuffles == left {
+            return;
+        }
+        let memory = shared(m, team, value_type(dtype, m.printer.caps.int64));
+        let parts = left / shuffles;
+        let start = format!("(lane / {width}u) * {parts}u");
+        if left == width {
+            line!(m, "if (lane % {shuffles}u == 0u) {{ {memory}[lane / {shuffles}u] = {out}; }}");
+        } else {
+            line!(m, "if (lane % {width}u < {left}u && lane % {shuffles}u == 0u) {{");
+            line!(m, "{memory}[{start} + (lane % {width}u) / {shuffles}u] = {out}; }}");
         }
         line!(m, "workgroupBarrier();");
-        return out;
+        if parts <= FEW {
+            let start = m.bind("b", &start);
+            line!(m, "{out} = {memory}[{start}];");
+            for i in 1..parts {
+                let combined = combine(m, op, dtype, out, &format!("{memory}[{start} + {i}u]"));
+                line!(m, "{out} = {combined};");
+            }
+            line!(m, "workgroupBarrier();");
+            return;
+        }
+        line!(m, "{out} = {memory}[{start} + lane % {parts}u];");
+        line!(m, "workgroupBarrier();");
+        left = parts;
     }
+}
+
+/// Combines through workgroup memory, half of the lanes with the other half each time.
+fn by_halves(m: &mut Module<'_>, team: Team, (op, dtype): (Reduce, DType), out: &str) {
+    let memory = shared(m, team, value_type(dtype, m.printer.caps.int64));
     line!(m, "{memory}[lane] = {out};");
     line!(m, "workgroupBarrier();");
     let mut step = team.width / 2;
@@ -75,7 +107,6 @@ pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, v
     }
     line!(m, "{out} = {memory}[lane - lane % {}u];", team.width);
     line!(m, "workgroupBarrier();");
-    out
 }
 
 /// Whether the candidate `(a, i)` comes before `(b, j)` for an arg reduction: larger (smaller), NaN first, then the
@@ -111,13 +142,10 @@ pub(super) fn reduce_arg(
     if team.width == 1 {
         return best[1].into();
     }
-    for declaration in [
-        format!("var<workgroup> shared_{t}: array<{t}, {}>;\n", team.lanes),
-        format!("var<workgroup> shared_position: array<u32, {}>;\n", team.lanes),
-    ] {
-        if !m.globals.contains(&declaration) {
-            m.globals += &declaration;
-        }
+    shared(m, team, t);
+    let positions = format!("var<workgroup> shared_position: array<u32, {}>;\n", team.lanes);
+    if !m.globals.contains(&positions) {
+        m.globals += &positions;
     }
     line!(m, "shared_{t}[lane] = {}; shared_position[lane] = {};", best[0], best[1]);
     line!(m, "workgroupBarrier();");

@@ -38,7 +38,7 @@ pub struct Caps {
     pub f16: bool,
     /// 64-bit integers. Without them I64 is computed in 32 bits and stored in 64.
     pub int64: bool,
-    /// Lanes of a subgroup, where all subgroups have that many and shuffles exist.
+    /// Consecutive lanes that share a subgroup, where shuffles exist. Subgroups may be larger: a driver may choose.
     pub subgroup: Option<u32>,
     /// Launch arguments as immediates; otherwise they come in a uniform buffer.
     pub immediates: bool,

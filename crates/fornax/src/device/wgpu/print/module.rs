@@ -376,7 +376,7 @@ impl<'a> Module<'a> {
     /// The value of launch argument n. Every argument takes two words.
     pub fn arg(&mut self, n: usize, dtype: DType) -> String {
         self.uses_args = true;
-        let word = |i: usize| format!("args.words[{}][{}]", i / 4, i % 4);
+        let word = |i: usize| format!("args.v{}[{}]", i / 4, i % 4);
         let words = [word(2 * n), word(2 * n + 1)];
         match dtype {
             DType::F16 | DType::BF16 => format!("bitcast<f32>({})", words[0]),
@@ -400,7 +400,9 @@ impl<'a> Module<'a> {
         }
         if self.uses_args {
             let vectors = (self.printer.kernel.args.len() * 2).div_ceil(4);
-            let _ = writeln!(text, "struct Args {{ words: array<vec4<u32>, {vectors}> }}");
+            // Not an array: DX12's older compiler fails where a number out of an array of one is subtracted.
+            let fields: Vec<_> = (0..vectors).map(|i| format!("v{i}: vec4<u32>")).collect();
+            let _ = writeln!(text, "struct Args {{ {} }}", fields.join(", "));
             if caps.immediates && vectors * 16 <= 128 {
                 text += "var<immediate> args: Args;\n";
             } else {

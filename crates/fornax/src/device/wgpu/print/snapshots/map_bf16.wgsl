@@ -1,6 +1,6 @@
 // mul bf16 100: [1, 1] workgroups
 enable f16;
-struct Args { words: array<vec4<u32>, 1> }
+struct Args { v0: vec4<u32> }
 var<immediate> args: Args;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> w0: array<vec4<u32>>;
@@ -28,7 +28,7 @@ let v0_4 = bitcast<f32>(u_6 << 16u);
 let v0_5 = bitcast<f32>(u_6 & 0xffff0000u);
 let v0_6 = bitcast<f32>(u_7 << 16u);
 let v0_7 = bitcast<f32>(u_7 & 0xffff0000u);
-let v1 = bitcast<f32>(args.words[0][0]);
+let v1 = bitcast<f32>(args.v0[0]);
 let v2_0 = (v0_0 * v1);
 let v2_1 = (v0_1 * v1);
 let v2_2 = (v0_2 * v1);

@@ -1,6 +1,6 @@
 // lt bool 49152: [48, 1] workgroups
 enable f16;
-struct Args { words: array<vec4<u32>, 1> }
+struct Args { v0: vec4<u32> }
 var<immediate> args: Args;
 @group(0) @binding(0) var<storage, read> r0: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> w0: array<u32>;
@@ -11,7 +11,7 @@ let group = workgroup.x + workgroup.y * 48u;
 let i_1 = (group - 0u) * 256u + lane;
 if (i_1 < 12288u) {
 let c_2 = i_1 * 4u;
-let v0 = bitcast<f32>(args.words[0][0]);
+let v0 = bitcast<f32>(args.v0[0]);
 let q_3 = r0[(c_2) / 4u + 0u];
 let v1_0 = bitcast<f32>(q_3.x);
 let v1_1 = bitcast<f32>(q_3.y);

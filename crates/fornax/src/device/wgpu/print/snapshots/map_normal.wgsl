@@ -1,11 +1,12 @@
 // random_normal f32 64: [1, 1] workgroups
 enable f16;
-struct Args { words: array<vec4<u32>, 1> }
+struct Args { v0: vec4<u32> }
 var<immediate> args: Args;
 @group(0) @binding(0) var<storage, read_write> w0: array<vec4<u32>>;
 // Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
 fn quarter_turn(x: f32) -> vec2<f32> {
-    let n = round(x * 0.63661977);
+    // Not round: of a word times a tiny number, DX12's older compiler leaves it out.
+    let n = floor(fma(x, 0.63661977, 0.5));
     var r = fma(n, -1.5703125, x);
     r = fma(n, -4.837513e-4, r);
     r = fma(n, -7.54979e-8, r);
@@ -44,8 +45,8 @@ let group = workgroup.x + workgroup.y * 1u;
 let i_1 = (group - 0u) * 256u + lane;
 if (i_1 < 16u) {
 let c_2 = i_1 * 4u;
-let v0 = args.words[0][0];
-let v1 = args.words[0][2];
+let v0 = args.v0[0];
+let v1 = args.v0[2];
 let v2_0 = i64((c_2));
 let v2_1 = i64(((c_2 + 1u)));
 let v2_2 = i64(((c_2 + 2u)));
