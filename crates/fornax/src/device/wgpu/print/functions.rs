@@ -63,16 +63,16 @@ fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u
 // The choice is made between integers: drivers may drop a choice between floats that only NaN decides.
 const MAX_NAN: &str = "\
 fn max_nan(a: f32, b: f32) -> f32 {
-    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) | is_nan(b)));
 }
 ";
 const MIN_NAN: &str = "\
 fn min_nan(a: f32, b: f32) -> f32 {
-    return bitcast<f32>(select(bitcast<u32>(min(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+    return bitcast<f32>(select(bitcast<u32>(min(a, b)), 0x7fc00000u, is_nan(a) | is_nan(b)));
 }
 ";
 const SIGN_NAN: &str = "\
-fn sign_nan(x: f32) -> f32 { return select(sign(x), x, is_nan(x) || x == 0.0); }
+fn sign_nan(x: f32) -> f32 { return select(sign(x), x, is_nan(x) | (x == 0.0)); }
 ";
 const BRAIN: &str = "\
 fn brain_bits(x: f32) -> u32 {
@@ -99,7 +99,7 @@ fn quarter_turn(x: f32) -> vec2<f32> {
     let even = (quadrant & 1) == 0;
     let sine = select(c, s, even);
     let cosine = select(s, c, even);
-    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, quadrant == 1 || quadrant == 2));
+    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, (quadrant == 1) | (quadrant == 2)));
 }
 ";
 const SIN: &str = "\
@@ -127,21 +127,21 @@ fn asin_exact(x: f32) -> f32 {
     p = fma(p, z, 1.666666e-1);
     let y = fma(p * z, r, r);
     let size = select(y, 1.5707964 - 2.0 * y, far);
-    return select(select(size, -size, x < 0.0), not_a_number(), a > 1.0 || is_nan(x));
+    return select(select(size, -size, x < 0.0), not_a_number(), (a > 1.0) | is_nan(x));
 }
 ";
 const ACOS: &str = "\
 fn acos_exact(x: f32) -> f32 {
     // Near 1 the difference from a quarter turn would lose digits.
     let near = 2.0 * asin_exact(sqrt(max(0.5 * (1.0 - x), 0.0)));
-    return select(1.5707964 - asin_exact(x), near, x > 0.5 && x <= 1.0);
+    return select(1.5707964 - asin_exact(x), near, (x > 0.5) & (x <= 1.0));
 }
 ";
 const ATAN: &str = "\
 fn atan_exact(x: f32) -> f32 {
     let a = abs(x);
     let large = a > 2.4142137;
-    let middle = !large && a > 0.41421357;
+    let middle = !large & (a > 0.41421357);
     let r = select(select(a, (a - 1.0) / (a + 1.0), middle), -1.0 / a, large);
     let z = r * r;
     var p = fma(-6.082491e-2, z, 1.0595641e-1);
@@ -149,7 +149,7 @@ fn atan_exact(x: f32) -> f32 {
     p = fma(p, z, 1.9998487e-1);
     p = fma(p, z, -3.3333315e-1);
     let size = fma(p * z, r, r) + select(select(0.0, 0.7853982, middle), 1.5707964, large);
-    return select(select(size, -size, x < 0.0), x, is_nan(x) || a < 1e-4);
+    return select(select(size, -size, x < 0.0), x, is_nan(x) | (a < 1e-4));
 }
 ";
 const ATAN2: &str = "\
@@ -178,10 +178,10 @@ fn expm1(x: f32) -> f32 {
 ";
 // WGSL leaves open what the logarithm of less than nothing is.
 const LOG: &str = "\
-fn log_nan(x: f32) -> f32 { return select(log(x), not_a_number(), x < 0.0 || is_nan(x)); }
+fn log_nan(x: f32) -> f32 { return select(log(x), not_a_number(), (x < 0.0) | is_nan(x)); }
 ";
 const LOG2: &str = "\
-fn log2_nan(x: f32) -> f32 { return select(log2(x), not_a_number(), x < 0.0 || is_nan(x)); }
+fn log2_nan(x: f32) -> f32 { return select(log2(x), not_a_number(), (x < 0.0) | is_nan(x)); }
 ";
 const LOG1P: &str = "\
 fn log1p(x: f32) -> f32 {
@@ -189,7 +189,7 @@ fn log1p(x: f32) -> f32 {
     // What rounding took from 1 + x, to first order.
     let lost = (x - (u - 1.0)) / u;
     let y = log_nan(u);
-    let exact = select(y, y + lost, u > 0.0 && u < infinity());
+    let exact = select(y, y + lost, (u > 0.0) & (u < infinity()));
     return select(exact, x, abs(x) < 1e-10);
 }
 ";
@@ -244,7 +244,7 @@ fn power(a: f32, b: f32) -> f32 {
     if (b == 0.0 || a == 1.0) { return 1.0; }
     if (is_nan(a) || is_nan(b)) { return not_a_number(); }
     let whole = trunc(b) == b;
-    let odd = whole && abs(b) < 16777216.0 && (i32(clamp(b, -16777216.0, 16777216.0)) & 1) != 0;
+    let odd = whole & (abs(b) < 16777216.0) & ((i32(clamp(b, -16777216.0, 16777216.0)) & 1) != 0);
     if (a == 0.0) { 
         let zero = select(0.0, a, odd);
         return select(zero, select(infinity(), 1.0 / a, odd), b < 0.0);
@@ -269,7 +269,7 @@ fn power(a: f32, b: f32) -> f32 {
     } else {
         size = exp2(b * log2(abs(a)));
     }
-    return select(size, -size, a < 0.0 && odd);
+    return select(size, -size, (a < 0.0) & odd);
 }
 ";
 const DIVIDE: &str = "\
@@ -281,15 +281,15 @@ fn divide(a: f32, b: f32) -> f32 {
     }
     let q = a / b;
     let better = q + fma(-q, b, a) / b;
-    return select(q, better, abs(better) <= 3.4e38 && abs(q) > 1e-30);
+    return select(q, better, (abs(better) <= 3.4e38) & (abs(q) > 1e-30));
 }
 ";
 const REM: &str = "\
 fn rem_floor(a: f32, b: f32) -> f32 {
     let r = a - b * floor(divide(a, b));
     // A quotient that was rounded across a whole number leaves a whole divisor too much or too little.
-    let over = (b > 0.0 && r >= b) || (b < 0.0 && r <= b);
-    let under = r != 0.0 && ((r < 0.0) != (b < 0.0));
+    let over = ((b > 0.0) & (r >= b)) | ((b < 0.0) & (r <= b));
+    let under = (r != 0.0) & ((r < 0.0) != (b < 0.0));
     return select(select(r, r + b, under), r - b, over);
 }
 ";

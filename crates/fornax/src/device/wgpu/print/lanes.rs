@@ -118,15 +118,15 @@ pub(super) fn precedes(m: &mut Module<'_>, op: Reduce, dtype: DType, a: [&str; 2
         "f32" => {
             let nan = m.function(super::functions::Function::IsNan);
             format!(
-                "select(select({value} {sign} {other} || ({value} == {other} && {i} < {j}), false, {nan}({other})), \
-                 !{nan}({other}) || {i} < {j}, {nan}({value}))"
+                "select(select(({value} {sign} {other}) | (({value} == {other}) & ({i} < {j})), false, {nan}({other})), \
+                 !{nan}({other}) | ({i} < {j}), {nan}({value}))"
             )
         }
         "bool" => {
             let (a, b) = (format!("select(0u, 1u, {value})"), format!("select(0u, 1u, {other})"));
-            format!("({a} {sign} {b} || ({a} == {b} && {i} < {j}))")
+            format!("(({a} {sign} {b}) | (({a} == {b}) & ({i} < {j})))")
         }
-        _ => format!("({value} {sign} {other} || ({value} == {other} && {i} < {j}))"),
+        _ => format!("(({value} {sign} {other}) | (({value} == {other}) & ({i} < {j})))"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Kernel IR -> WGSL. Each kernel shape has a file; all build their text with a [`Module`], which owns the
 //! bindings and knows how elements lie in words. Nothing here talks to a GPU, so every text can be validated and
-//! snapshot-tested anywhere.
+//! snapshot-tested anywhere. Conditions are joined by `&` and `|` where they are values: of `&&` and `||`, naga makes
+//! branches.
 
 mod attention;
 mod attention_grad;

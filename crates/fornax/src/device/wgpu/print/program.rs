@@ -94,13 +94,13 @@ pub(crate) fn inside(view: &View, coords: &[String]) -> Option<String> {
             return Some("false".into());
         }
         if lo > 0 {
-            terms.push(format!("{coord} >= {lo}u"));
+            terms.push(format!("({coord} >= {lo}u)"));
         }
         if hi < view.shape[axis] {
-            terms.push(format!("{coord} < {hi}u"));
+            terms.push(format!("({coord} < {hi}u)"));
         }
     }
-    Some(if terms.is_empty() { "true".into() } else { format!("({})", terms.join(" && ")) })
+    Some(if terms.is_empty() { "true".into() } else { format!("({})", terms.join(" & ")) })
 }
 
 /// The zero of a dtype.
@@ -148,10 +148,10 @@ pub(crate) fn literal(m: &mut Module<'_>, bits: u64, dtype: DType) -> String {
 /// `a op b` of a reduction.
 pub(crate) fn combine(m: &mut Module<'_>, op: Reduce, dtype: DType, a: &str, b: &str) -> String {
     match (op, dtype) {
-        (Reduce::Max, DType::Bool) => format!("({a} || {b})"),
-        (Reduce::Min, DType::Bool) => format!("({a} && {b})"),
-        (Reduce::Sum, DType::Bool) => format!("({a} || {b})"),
-        (Reduce::Prod, DType::Bool) => format!("({a} && {b})"),
+        (Reduce::Max, DType::Bool) => format!("({a} | {b})"),
+        (Reduce::Min, DType::Bool) => format!("({a} & {b})"),
+        (Reduce::Sum, DType::Bool) => format!("({a} | {b})"),
+        (Reduce::Prod, DType::Bool) => format!("({a} & {b})"),
         (Reduce::Sum, _) => format!("({a} + {b})"),
         (Reduce::Prod, _) => format!("({a} * {b})"),
         (Reduce::Max, d) if d.is_float() => format!("{}({a}, {b})", m.function(Function::MaxNan)),
@@ -375,7 +375,7 @@ impl<'a> Program<'a> {
                 let bad = m.fresh("bad");
                 let big = m.printer.caps.int64;
                 let (zero, limit) = if big { ("0li", format!("{len}li")) } else { ("0", len.to_string()) };
-                line!(m, "let {bad} = {index} < {zero} || {index} >= {limit};");
+                line!(m, "let {bad} = ({index} < {zero}) | ({index} >= {limit});");
                 line!(
                     m,
                     "if ({bad}) {{ atomicStore(&status[1], u32({index})); atomicStore(&status[2], {len}u); \
@@ -556,10 +556,10 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
         return match op {
             Binary::Eq => format!("({a} == {b})"),
             Binary::Ne | Binary::Xor | Binary::Sub => format!("({a} != {b})"),
-            Binary::Lt => format!("(!{a} && {b})"),
-            Binary::Le => format!("(!{a} || {b})"),
-            Binary::And | Binary::Mul | Binary::Min => format!("({a} && {b})"),
-            _ => format!("({a} || {b})"),
+            Binary::Lt => format!("(!{a} & {b})"),
+            Binary::Le => format!("(!{a} | {b})"),
+            Binary::And | Binary::Mul | Binary::Min => format!("({a} & {b})"),
+            _ => format!("({a} | {b})"),
         };
     }
     if dtype.is_float() && matches!(op, Binary::Eq | Binary::Ne) {
@@ -574,7 +574,7 @@ fn binary(m: &mut Module<'_>, op: Binary, dtype: DType, a: &str, b: &str) -> Str
         if dtype.is_float() {
             // True of no NaN anyway; but drivers make a maximum, blind to NaN, of a bare comparison and a choice.
             let nan = m.function(Function::IsNan);
-            return format!("({a} {sign} {b} && !{nan}({a}) && !{nan}({b}))");
+            return format!("(({a} {sign} {b}) & !{nan}({a}) & !{nan}({b}))");
         }
         return format!("({a} {sign} {b})");
     }

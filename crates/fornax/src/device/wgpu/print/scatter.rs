@@ -94,7 +94,7 @@ fn report(m: &mut Module<'_>, index: &str, len: usize) {
 /// The condition that an index is inside the axis.
 fn fits(m: &Module<'_>, index: &str, len: usize) -> String {
     let suffix = if m.printer.caps.int64 { "li" } else { "" };
-    format!("({index} >= 0{suffix} && {index} < {len}{suffix})")
+    format!("(({index} >= 0{suffix}) & ({index} < {len}{suffix}))")
 }
 
 /// A workgroup for each position along the axis before which no other has the same index, and some columns.
@@ -151,7 +151,7 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     line!(m, "if (!good && real && column == 0u) {{");
     report(&mut m, &own, len);
     line!(m, "}}");
-    line!(m, "if (lane == 0u) {{ atomicStore(&earlier, select(0u, 1u, !good || !real)); }}");
+    line!(m, "if (lane == 0u) {{ atomicStore(&earlier, select(0u, 1u, !good | !real)); }}");
     line!(m, "workgroupBarrier();");
     line!(m, "for (var k = lane; k < mine; k += {lanes}u) {{");
     let other = at_index(&mut m, "k");

@@ -69,7 +69,7 @@ fn key(m: &mut Module<'_>, dtype: DType, x: &str, descending: bool) -> Vec<Strin
 fn precedes(a: &[String], b: &[String]) -> String {
     match a.len() {
         1 => format!("{} < {}", a[0], b[0]),
-        _ => format!("({0} < {1} || ({0} == {1} && ({2})))", a[0], b[0], precedes(&a[1..], &b[1..])),
+        _ => format!("(({0} < {1}) | (({0} == {1}) & ({2})))", a[0], b[0], precedes(&a[1..], &b[1..])),
     }
 }
 

@@ -17,10 +17,10 @@ let v1_0 = bitcast<f32>(q_3.x);
 let v1_1 = bitcast<f32>(q_3.y);
 let v1_2 = bitcast<f32>(q_3.z);
 let v1_3 = bitcast<f32>(q_3.w);
-let v2_0 = (v0 < v1_0 && !is_nan(v0) && !is_nan(v1_0));
-let v2_1 = (v0 < v1_1 && !is_nan(v0) && !is_nan(v1_1));
-let v2_2 = (v0 < v1_2 && !is_nan(v0) && !is_nan(v1_2));
-let v2_3 = (v0 < v1_3 && !is_nan(v0) && !is_nan(v1_3));
+let v2_0 = ((v0 < v1_0) & !is_nan(v0) & !is_nan(v1_0));
+let v2_1 = ((v0 < v1_1) & !is_nan(v0) & !is_nan(v1_1));
+let v2_2 = ((v0 < v1_2) & !is_nan(v0) & !is_nan(v1_2));
+let v2_3 = ((v0 < v1_3) & !is_nan(v0) & !is_nan(v1_3));
 w0[(c_2) / 4u + 0u] = (select(0u, 1u, v2_0) | select(0u, 256u, v2_1) | select(0u, 65536u, v2_2) | select(0u, 16777216u, v2_3));
 }
 }

@@ -17,16 +17,16 @@ let v0_0 = l_5;
 let v0_1 = l_5;
 let v0_2 = l_5;
 let v0_3 = l_5;
-let bad_6 = v0_0 < 0li || v0_0 >= 64li;
+let bad_6 = (v0_0 < 0li) | (v0_0 >= 64li);
 if (bad_6) { atomicStore(&status[1], u32(v0_0)); atomicStore(&status[2], 64u); atomicStore(&status[0], 1u); }
 let a_7 = c_2 + select(u32(v0_0), 0u, bad_6) * 768u;
-let bad_8 = v0_1 < 0li || v0_1 >= 64li;
+let bad_8 = (v0_1 < 0li) | (v0_1 >= 64li);
 if (bad_8) { atomicStore(&status[1], u32(v0_1)); atomicStore(&status[2], 64u); atomicStore(&status[0], 1u); }
 let a_9 = (c_2 + 1u) + select(u32(v0_1), 0u, bad_8) * 768u;
-let bad_10 = v0_2 < 0li || v0_2 >= 64li;
+let bad_10 = (v0_2 < 0li) | (v0_2 >= 64li);
 if (bad_10) { atomicStore(&status[1], u32(v0_2)); atomicStore(&status[2], 64u); atomicStore(&status[0], 1u); }
 let a_11 = (c_2 + 2u) + select(u32(v0_2), 0u, bad_10) * 768u;
-let bad_12 = v0_3 < 0li || v0_3 >= 64li;
+let bad_12 = (v0_3 < 0li) | (v0_3 >= 64li);
 if (bad_12) { atomicStore(&status[1], u32(v0_3)); atomicStore(&status[2], 64u); atomicStore(&status[0], 1u); }
 let a_13 = (c_2 + 3u) + select(u32(v0_3), 0u, bad_12) * 768u;
 let v1_0 = bitcast<f32>(r1[(a_7 + 0u) / 4u][(a_7 + 0u) % 4u]);

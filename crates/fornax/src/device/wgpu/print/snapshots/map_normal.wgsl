@@ -17,7 +17,7 @@ fn quarter_turn(x: f32) -> vec2<f32> {
     let even = (quadrant & 1) == 0;
     let sine = select(c, s, even);
     let cosine = select(s, c, even);
-    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, quadrant == 1 || quadrant == 2));
+    return vec2<f32>(select(sine, -sine, quadrant >= 2), select(cosine, -cosine, (quadrant == 1) | (quadrant == 2)));
 }
 fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
     var keys = array<u32, 3>(seed, stream, seed ^ stream ^ 0x1BD11BDAu);

@@ -37,38 +37,38 @@ let v0_7 = bitcast<f32>(q_10.w);
 var acc1: f32 = (-infinity());
 var at1 = 0xffffffffu;
 if (ok_2) {
-if (at1 == 0xffffffffu || select(select(v0_0 > acc1 || (v0_0 == acc1 && (i_3 * 4u + 0u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_3 * 4u + 0u) < at1, is_nan(v0_0))) { acc1 = v0_0; at1 = (i_3 * 4u + 0u); }
-if (at1 == 0xffffffffu || select(select(v0_1 > acc1 || (v0_1 == acc1 && (i_3 * 4u + 1u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_3 * 4u + 1u) < at1, is_nan(v0_1))) { acc1 = v0_1; at1 = (i_3 * 4u + 1u); }
-if (at1 == 0xffffffffu || select(select(v0_2 > acc1 || (v0_2 == acc1 && (i_3 * 4u + 2u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_3 * 4u + 2u) < at1, is_nan(v0_2))) { acc1 = v0_2; at1 = (i_3 * 4u + 2u); }
-if (at1 == 0xffffffffu || select(select(v0_3 > acc1 || (v0_3 == acc1 && (i_3 * 4u + 3u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_3 * 4u + 3u) < at1, is_nan(v0_3))) { acc1 = v0_3; at1 = (i_3 * 4u + 3u); }
+if (at1 == 0xffffffffu || select(select((v0_0 > acc1) | ((v0_0 == acc1) & ((i_3 * 4u + 0u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_3 * 4u + 0u) < at1), is_nan(v0_0))) { acc1 = v0_0; at1 = (i_3 * 4u + 0u); }
+if (at1 == 0xffffffffu || select(select((v0_1 > acc1) | ((v0_1 == acc1) & ((i_3 * 4u + 1u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_3 * 4u + 1u) < at1), is_nan(v0_1))) { acc1 = v0_1; at1 = (i_3 * 4u + 1u); }
+if (at1 == 0xffffffffu || select(select((v0_2 > acc1) | ((v0_2 == acc1) & ((i_3 * 4u + 2u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_3 * 4u + 2u) < at1), is_nan(v0_2))) { acc1 = v0_2; at1 = (i_3 * 4u + 2u); }
+if (at1 == 0xffffffffu || select(select((v0_3 > acc1) | ((v0_3 == acc1) & ((i_3 * 4u + 3u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_3 * 4u + 3u) < at1), is_nan(v0_3))) { acc1 = v0_3; at1 = (i_3 * 4u + 3u); }
 }
 if (ok_6) {
-if (at1 == 0xffffffffu || select(select(v0_4 > acc1 || (v0_4 == acc1 && (i_7 * 4u + 0u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_7 * 4u + 0u) < at1, is_nan(v0_4))) { acc1 = v0_4; at1 = (i_7 * 4u + 0u); }
-if (at1 == 0xffffffffu || select(select(v0_5 > acc1 || (v0_5 == acc1 && (i_7 * 4u + 1u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_7 * 4u + 1u) < at1, is_nan(v0_5))) { acc1 = v0_5; at1 = (i_7 * 4u + 1u); }
-if (at1 == 0xffffffffu || select(select(v0_6 > acc1 || (v0_6 == acc1 && (i_7 * 4u + 2u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_7 * 4u + 2u) < at1, is_nan(v0_6))) { acc1 = v0_6; at1 = (i_7 * 4u + 2u); }
-if (at1 == 0xffffffffu || select(select(v0_7 > acc1 || (v0_7 == acc1 && (i_7 * 4u + 3u) < at1), false, is_nan(acc1)), !is_nan(acc1) || (i_7 * 4u + 3u) < at1, is_nan(v0_7))) { acc1 = v0_7; at1 = (i_7 * 4u + 3u); }
+if (at1 == 0xffffffffu || select(select((v0_4 > acc1) | ((v0_4 == acc1) & ((i_7 * 4u + 0u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_7 * 4u + 0u) < at1), is_nan(v0_4))) { acc1 = v0_4; at1 = (i_7 * 4u + 0u); }
+if (at1 == 0xffffffffu || select(select((v0_5 > acc1) | ((v0_5 == acc1) & ((i_7 * 4u + 1u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_7 * 4u + 1u) < at1), is_nan(v0_5))) { acc1 = v0_5; at1 = (i_7 * 4u + 1u); }
+if (at1 == 0xffffffffu || select(select((v0_6 > acc1) | ((v0_6 == acc1) & ((i_7 * 4u + 2u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_7 * 4u + 2u) < at1), is_nan(v0_6))) { acc1 = v0_6; at1 = (i_7 * 4u + 2u); }
+if (at1 == 0xffffffffu || select(select((v0_7 > acc1) | ((v0_7 == acc1) & ((i_7 * 4u + 3u) < at1)), false, is_nan(acc1)), !is_nan(acc1) | ((i_7 * 4u + 3u) < at1), is_nan(v0_7))) { acc1 = v0_7; at1 = (i_7 * 4u + 3u); }
 }
 shared_f32[lane] = acc1; shared_position[lane] = at1;
 workgroupBarrier();
-if (lane % 128u < 64u && select(select(shared_f32[lane + 64u] > shared_f32[lane] || (shared_f32[lane + 64u] == shared_f32[lane] && shared_position[lane + 64u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 64u] < shared_position[lane], is_nan(shared_f32[lane + 64u]))) {
+if (lane % 128u < 64u && select(select((shared_f32[lane + 64u] > shared_f32[lane]) | ((shared_f32[lane + 64u] == shared_f32[lane]) & (shared_position[lane + 64u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 64u] < shared_position[lane]), is_nan(shared_f32[lane + 64u]))) {
 shared_f32[lane] = shared_f32[lane + 64u]; shared_position[lane] = shared_position[lane + 64u]; }
 workgroupBarrier();
-if (lane % 128u < 32u && select(select(shared_f32[lane + 32u] > shared_f32[lane] || (shared_f32[lane + 32u] == shared_f32[lane] && shared_position[lane + 32u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 32u] < shared_position[lane], is_nan(shared_f32[lane + 32u]))) {
+if (lane % 128u < 32u && select(select((shared_f32[lane + 32u] > shared_f32[lane]) | ((shared_f32[lane + 32u] == shared_f32[lane]) & (shared_position[lane + 32u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 32u] < shared_position[lane]), is_nan(shared_f32[lane + 32u]))) {
 shared_f32[lane] = shared_f32[lane + 32u]; shared_position[lane] = shared_position[lane + 32u]; }
 workgroupBarrier();
-if (lane % 128u < 16u && select(select(shared_f32[lane + 16u] > shared_f32[lane] || (shared_f32[lane + 16u] == shared_f32[lane] && shared_position[lane + 16u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 16u] < shared_position[lane], is_nan(shared_f32[lane + 16u]))) {
+if (lane % 128u < 16u && select(select((shared_f32[lane + 16u] > shared_f32[lane]) | ((shared_f32[lane + 16u] == shared_f32[lane]) & (shared_position[lane + 16u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 16u] < shared_position[lane]), is_nan(shared_f32[lane + 16u]))) {
 shared_f32[lane] = shared_f32[lane + 16u]; shared_position[lane] = shared_position[lane + 16u]; }
 workgroupBarrier();
-if (lane % 128u < 8u && select(select(shared_f32[lane + 8u] > shared_f32[lane] || (shared_f32[lane + 8u] == shared_f32[lane] && shared_position[lane + 8u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 8u] < shared_position[lane], is_nan(shared_f32[lane + 8u]))) {
+if (lane % 128u < 8u && select(select((shared_f32[lane + 8u] > shared_f32[lane]) | ((shared_f32[lane + 8u] == shared_f32[lane]) & (shared_position[lane + 8u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 8u] < shared_position[lane]), is_nan(shared_f32[lane + 8u]))) {
 shared_f32[lane] = shared_f32[lane + 8u]; shared_position[lane] = shared_position[lane + 8u]; }
 workgroupBarrier();
-if (lane % 128u < 4u && select(select(shared_f32[lane + 4u] > shared_f32[lane] || (shared_f32[lane + 4u] == shared_f32[lane] && shared_position[lane + 4u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 4u] < shared_position[lane], is_nan(shared_f32[lane + 4u]))) {
+if (lane % 128u < 4u && select(select((shared_f32[lane + 4u] > shared_f32[lane]) | ((shared_f32[lane + 4u] == shared_f32[lane]) & (shared_position[lane + 4u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 4u] < shared_position[lane]), is_nan(shared_f32[lane + 4u]))) {
 shared_f32[lane] = shared_f32[lane + 4u]; shared_position[lane] = shared_position[lane + 4u]; }
 workgroupBarrier();
-if (lane % 128u < 2u && select(select(shared_f32[lane + 2u] > shared_f32[lane] || (shared_f32[lane + 2u] == shared_f32[lane] && shared_position[lane + 2u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 2u] < shared_position[lane], is_nan(shared_f32[lane + 2u]))) {
+if (lane % 128u < 2u && select(select((shared_f32[lane + 2u] > shared_f32[lane]) | ((shared_f32[lane + 2u] == shared_f32[lane]) & (shared_position[lane + 2u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 2u] < shared_position[lane]), is_nan(shared_f32[lane + 2u]))) {
 shared_f32[lane] = shared_f32[lane + 2u]; shared_position[lane] = shared_position[lane + 2u]; }
 workgroupBarrier();
-if (lane % 128u < 1u && select(select(shared_f32[lane + 1u] > shared_f32[lane] || (shared_f32[lane + 1u] == shared_f32[lane] && shared_position[lane + 1u] < shared_position[lane]), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) || shared_position[lane + 1u] < shared_position[lane], is_nan(shared_f32[lane + 1u]))) {
+if (lane % 128u < 1u && select(select((shared_f32[lane + 1u] > shared_f32[lane]) | ((shared_f32[lane + 1u] == shared_f32[lane]) & (shared_position[lane + 1u] < shared_position[lane])), false, is_nan(shared_f32[lane])), !is_nan(shared_f32[lane]) | (shared_position[lane + 1u] < shared_position[lane]), is_nan(shared_f32[lane + 1u]))) {
 shared_f32[lane] = shared_f32[lane + 1u]; shared_position[lane] = shared_position[lane + 1u]; }
 workgroupBarrier();
 let p_11 = shared_position[lane - lane % 128u];

@@ -9,7 +9,7 @@ fn infinity() -> f32 { return bitcast<f32>(infinity_bits); }
 fn not_a_number() -> f32 { return bitcast<f32>(nan_bits); }
 fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 fn max_nan(a: f32, b: f32) -> f32 {
-    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) || is_nan(b)));
+    return bitcast<f32>(select(bitcast<u32>(max(a, b)), 0x7fc00000u, is_nan(a) | is_nan(b)));
 }
 var<workgroup> shared_f32: array<f32, 1024>;
 @compute @workgroup_size(1024)
