@@ -105,7 +105,13 @@ pub fn run(request: &Request) -> std::result::Result<(), Failure> {
 }
 
 fn unknown(name: &str) -> Failure {
-    let own = ["train", "generate"].map(String::from).into_iter();
+    let own = ["train", "generate"];
+    if own.contains(&name) {
+        return Failure::Usage(format!(
+            "options follow the command: fornax profile {name} --rows 60, not before"
+        ));
+    }
+    let own = own.map(String::from).into_iter();
     let all: Vec<String> =
         own.chain(cases::all().into_iter().chain(cases::gpu()).map(|case| case.name)).collect();
     Failure::Usage(format!("there is no workload {name:?}; there are: {}", all.join(", ")))

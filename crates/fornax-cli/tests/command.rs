@@ -116,7 +116,7 @@ fn wrong_usage_exits_with_two_and_says_why() {
     let broken = scratch("broken.json");
     std::fs::write(&broken, "{}").unwrap();
     let broken = broken.to_str().unwrap();
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 13] = [
         (&[], "Usage"),
         (&["bunch"], "bunch"),
         (&["bench", "--bogus"], "--bogus"),
@@ -126,6 +126,8 @@ fn wrong_usage_exits_with_two_and_says_why() {
         (&["bench", "--compare", "/no/such/file.json", "--filter", "tiny"], "/no/such/file.json"),
         (&["bench", "--compare", broken, "--filter", "tiny"], "fornax bench --json"),
         (&["bench", "--threshold", "-1", "--filter", "tiny"], "--threshold"),
+        (&["profile", "nothing"], "nothing"),
+        (&["profile", "--rows", "60", "train"], "fornax profile train --rows 60"),
         (&["sweep", "everything"], "everything"),
         (&["sweep", "memory", "--html", "/no/such/folder/x.html"], "/no/such/folder"),
     ];

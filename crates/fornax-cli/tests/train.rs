@@ -195,7 +195,7 @@ fn everything_wrong_is_said_at_once_before_any_work() {
         "--device",
         "abacus",
         "--data",
-        "/no/such/file",
+        "no-such-file.txt",
         "--minutes",
         "1",
         "--out",
@@ -218,7 +218,7 @@ fn everything_wrong_is_said_at_once_before_any_work() {
         "--keep 0",
         "--seed -1",
         "abacus",
-        "/no/such/file",
+        "no-such-file.txt",
         "--steps and --minutes",
     ] {
         assert!(text.contains(word), "{word} is missing in: {text}");

@@ -41,6 +41,8 @@ impl Reader {
         fault: Arc<Mutex<Option<String>>>,
     ) -> Reader {
         let status = buffer(device, Some("status"), STATUS, USAGE);
+        // Not all drivers give memory that is zero, where wgpu takes it for that.
+        queue.write_buffer(&status, 0, &[0; STATUS as usize]);
         Reader {
             name,
             device: device.clone(),
