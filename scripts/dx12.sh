@@ -6,10 +6,10 @@
 # Needs mingw-w64 (the linker), Wine 10 or later (its Direct3D 12 stands on any Vulkan driver, a software one too) and a
 # display (xvfb-run serves). The compiler of shaders must be Microsoft's, as on every Windows: Wine's own knows no barriers.
 set -euo pipefail
-cd "$(dirname "$0")/.."
 
-compiler=${1:?"which d3dcompiler_47.dll? Windows has one in System32"}
+compiler=$(realpath "${1:?"which d3dcompiler_47.dll? Windows has one in System32"}")
 shift
+cd "$(dirname "$0")/.."
 target=x86_64-pc-windows-gnu
 rustup target add "$target"
 for folder in debug debug/deps; do

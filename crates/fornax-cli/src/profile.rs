@@ -108,7 +108,7 @@ fn unknown(name: &str) -> Failure {
     let own = ["train", "generate"];
     if own.contains(&name) {
         return Failure::Usage(format!(
-            "options follow the command: fornax profile {name} --rows 60, not before"
+            "options come after the command, as in: fornax profile {name} --rows 60"
         ));
     }
     let own = own.map(String::from).into_iter();

@@ -2,6 +2,7 @@
 
 mod on;
 
+use fornax::kernel::{Body, Inst};
 use fornax::nn::{Linear, Module, Parameter};
 use fornax::optim::{AdamW, GradScaler, Optimizer, clip_grad_norm};
 use fornax::schedule::Plan;
@@ -129,6 +130,36 @@ fn adamw_over_a_hundred_parameters_is_one_launch() -> Result<()> {
         optimizer.step(&grads)?;
         assert_eq!(device.stats().launches, 1, "step {step}");
     }
+    Ok(())
+}
+
+/// The reductions of each kernel that is a loop.
+fn reductions(plan: &Plan) -> Vec<usize> {
+    let of = |body: &Body| match body {
+        Body::Loop(body) => body.program.iter().filter(|i| matches!(i.inst, Inst::Reduce(..))).count(),
+        _ => 0,
+    };
+    plan.steps.iter().map(|step| of(&step.kernel.body)).collect()
+}
+
+#[test]
+fn norms_of_many_short_tensors_run_at_the_same_time() -> Result<()> {
+    let device = device();
+    device.set_verify(true);
+    let gradients: Vec<Tensor> = (0..40).map(|_| randn(&[128], &device)).collect();
+    let scale = Tensor::full(&[], 8.0, DType::F32, &device)?;
+    scale.eval()?;
+    // As a scaled step clips: what all norms have in common is a number.
+    let unscaled = scale.recip()?;
+    let squares = gradients.iter().map(|g| g.mul(&unscaled)?.sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
+    let norm = Tensor::stack(&squares.iter().collect::<Vec<_>>(), 0)?.sum_all()?.sqrt()?;
+    let plan = realize::plan(&[&norm])?;
+    let most = reductions(&plan).into_iter().max().unwrap_or_default();
+    assert!(most <= 8 && plan.launches() <= 4, "{most} reductions one after another\n{plan}");
+    let all = gradients.iter().map(|g| g.to_vec::<f32>()).collect::<Result<Vec<_>>>()?.concat();
+    let want = all.iter().map(|&g| (g as f64 / 8.0).powi(2)).sum::<f64>().sqrt();
+    let got = norm.item::<f32>()? as f64;
+    assert!((got - want).abs() < 1e-5 * want, "{got} instead of {want}");
     Ok(())
 }
 

@@ -146,8 +146,8 @@ fn point_by_point(body: &Loop, write: usize, read: usize) -> bool {
 
 /// Joins independent kernels with equal programs into launches with several segments, and puts everything in
 /// order. Joined are kernels whose results all leave the plan (parameter updates), reductions of what those read
-/// (gradient norms), and casts of inputs (weights under autocast, which the backward pass reads again): joining
-/// others would keep temporaries alive.
+/// (gradient norms) or of inputs, and casts of inputs (weights under autocast, which the backward pass reads again):
+/// joining others would keep temporaries alive.
 pub(super) fn batch(graph: &Graph, mut kernels: Vec<Lowered>, donated: &[Donation]) -> Vec<Lowered> {
     let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
     let casts_input = |k: &Lowered, body: &Loop| {
@@ -161,13 +161,17 @@ pub(super) fn batch(graph: &Graph, mut kernels: Vec<Lowered>, donated: &[Donatio
     let is_update = |k: &Lowered| k.writes.iter().all(|w| outputs.contains(w));
     let read_by_updates: FxHashSet<NodeId> =
         kernels.iter().filter(|k| is_update(k)).flat_map(|k| k.reads.iter().copied()).collect();
+    let lasts = |&n: &NodeId| {
+        let node = graph.node(n);
+        read_by_updates.contains(&n) || node.op == Op::Input || node.numel() == 1
+    };
     let mut buckets: FxHashMap<_, Vec<usize>> = FxHashMap::default();
     let mut keys = vec![];
     for (at, k) in kernels.iter().enumerate() {
         let Body::Loop(body) = &k.kernel.body else { continue };
         let reduces = body.reduced.contains(&true)
             && k.kernel.work.bytes_written * 16 < k.kernel.work.bytes_read
-            && k.reads.iter().all(|r| read_by_updates.contains(r));
+            && k.reads.iter().all(lasts);
         let updates = is_update(k) && !body.reduced.contains(&true);
         if body.segments.len() == 1 && (updates || reduces || casts_input(k, body)) {
             let key = program_key(k, body);

@@ -13,6 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const MAX_NODES: usize = 1000;
 /// The most full-size operands, beside the product, that an epilogue reads.
 const MAX_EPILOGUE_LOADS: usize = 2;
+/// Reductions of a kernel that may have only single numbers in common.
+const MAX_STRANGERS: usize = 8;
 
 /// What a group becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,7 +306,7 @@ impl<'a> Fuser<'a> {
         if into.kind == Kind::MatMul && self.epilogue_loads(a, b) > MAX_EPILOGUE_LOADS {
             return false;
         }
-        if self.too_many_memories(a, b) {
+        if self.too_many_memories(a, b) || self.too_many_strangers(a, b) {
             return false;
         }
         self.join(a, b);
@@ -331,6 +333,28 @@ impl<'a> Fuser<'a> {
             }
         }
         touched.len() > self.memories
+    }
+
+    /// Whether the merged group would compute many reductions that have only single numbers in common, such as the norms of
+    /// all parameters and the number that scales them. A kernel would go through them one after another; by themselves they
+    /// are the same program over other memories, which `batch` joins.
+    fn too_many_strangers(&self, a: usize, b: usize) -> bool {
+        let reductions = |at: usize| {
+            self.group(at).nodes.iter().filter(|n| self.edges.class[n.index()] == Class::Reduce).count()
+        };
+        if reductions(a) == 0 || reductions(b) == 0 || reductions(a) + reductions(b) <= MAX_STRANGERS {
+            return false;
+        }
+        let touched = |at: usize| -> FxHashSet<NodeId> {
+            let nodes = self.group(at).nodes.iter();
+            let all = nodes.flat_map(|&n| {
+                std::iter::once(n).chain(self.edges.src[n.index()].iter().map(|edge| edge.base))
+            });
+            let several =
+                |n: &NodeId| self.graph.node(*n).numel() > 1 && self.edges.class[n.index()] != Class::Free;
+            all.filter(several).collect()
+        };
+        touched(a).is_disjoint(&touched(b))
     }
 
     fn role(&self, space: &Space, id: NodeId) -> Option<Role> {

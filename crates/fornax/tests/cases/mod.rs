@@ -442,6 +442,9 @@ fn normalisation_losses_and_indexing(t: &mut Table<'_>) {
     t.check("eye", Tensor::eye(9, DType::F16, device));
     t.check("rand", Tensor::rand(&[3, 700], DType::F32, device));
     t.check("randn", Tensor::randn(&[3, 700], DType::F32, device));
+    t.check("rand f16", Tensor::rand(&[3, 700], DType::F16, device));
+    t.check("rand rounded", Tensor::rand(&[3, 700], DType::F32, device).unwrap().round());
+    t.check("rand floored", Tensor::rand(&[3, 700], DType::F32, device).unwrap().mul(9.0).unwrap().floor());
     t.check("bernoulli", Tensor::bernoulli(0.3, &[3, 700], DType::U8, device));
     t.check("permuted rand", Tensor::rand(&[30, 70], DType::F32, device).unwrap().t().unwrap().mul(2.0));
 }

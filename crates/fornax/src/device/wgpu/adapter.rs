@@ -127,7 +127,8 @@ pub(super) fn clock(features: wgpu::Features) -> Clock {
 /// Lanes that surely share a subgroup: those of the smallest that a driver may choose. Metal names no sizes; all of
 /// Apple's own GPUs have 32.
 fn subgroup(info: &wgpu::AdapterInfo) -> Option<u32> {
-    let apple = info.backend == wgpu::Backend::Metal && info.name.starts_with("Apple");
+    let own = info.name.starts_with("Apple") && !info.name.contains("Paravirtual");
+    let apple = info.backend == wgpu::Backend::Metal && own;
     let lanes = if apple { 32 } else { info.subgroup_min_size };
     (lanes.is_power_of_two() && lanes >= 4).then_some(lanes)
 }
@@ -146,8 +147,9 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
                 && p.ab_type == wgpu::CooperativeScalarType::F16
                 && p.cr_type == wgpu::CooperativeScalarType::F32
         });
-    let lanes =
-        limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x).min(1024);
+    let lanes = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+    // Reductions halve them.
+    let lanes = 1 << lanes.clamp(1, 1024).ilog2();
     Caps {
         f16: features.contains(F::SHADER_F16),
         int64: features.contains(F::SHADER_INT64),
@@ -216,6 +218,7 @@ mod tests {
         assert_eq!(of(B::Vulkan, "AMD Radeon RX 7900 XTX", 32, 64), Some(32));
         assert_eq!(of(B::Vulkan, "Intel Arc A770", 8, 32), Some(8));
         assert_eq!(of(B::Metal, "Apple M3 Pro", 4, 64), Some(32));
+        assert_eq!(of(B::Metal, "Apple Paravirtual device", 4, 64), Some(4));
         assert_eq!(of(B::Metal, "AMD Radeon Pro 5500M", 4, 64), Some(4));
         assert_eq!(of(B::Dx12, "without shuffles", 0, 0), None);
     }

@@ -130,7 +130,9 @@ impl Wgpu {
     pub async fn open_async(name: &str, limit: impl FnOnce(Caps) -> Caps) -> Result<Wgpu> {
         let instance = adapter::instance();
         let (number, adapter) = adapter::find(&instance, name).await?;
-        let features = adapter::features(&adapter);
+        let mut features = adapter::features(&adapter);
+        // Nothing experimental for nothing: there are matrices of other sizes than those that texts use.
+        features.set(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, adapter::caps(&adapter).cooperative);
         let limits = adapter.limits();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("fornax"),

@@ -173,6 +173,19 @@ fn what_passes_a_limit_is_an_error_that_says_so() -> Result<()> {
 }
 
 #[test]
+fn a_refused_text_is_an_error_and_the_device_goes_on() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+    for _ in 0..2 {
+        let source = wgpu::ShaderSource::Wgsl("fn main() { nothing(); }".into());
+        let text = wgpu::ShaderModuleDescriptor { label: None, source };
+        assert!(super::checked(&gpu.device, || gpu.device.create_shader_module(text)).is_err());
+        gpu.reader.check()?;
+    }
+    assert!(super::checked(&gpu.device, || 1).is_ok());
+    check("after", wave(&[40, 40], 0.3, DType::F32, &device)?.exp())
+}
+
+#[test]
 fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
     let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
     let x = wave(&[40, 40], 0.3, DType::F32, &device)?;

@@ -5,14 +5,15 @@
 use super::memory::GpuMemory;
 use super::pipeline::GpuPipeline;
 use super::print::{Form, candidates};
-use super::{Wgpu, lock};
+use super::{Wgpu, checked, lock};
 use crate::device::{Launch, Memory, Way};
 use crate::dtype::{DType, Scalar};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Body, Kernel, MatMul, Port, Source};
 use crate::store;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -129,7 +130,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
     pub fn new(gpu: &Wgpu) -> Result<Busy> {
         let memory = gpu.memory(Busy::GROUPS as usize * 64 * 4)?;
-        Ok(Busy { pipeline: gpu.helper("busy", Busy::TEXT), memory })
+        Ok(Busy { pipeline: gpu.helper("busy", Busy::TEXT)?, memory })
     }
 
     pub fn run(&self, gpu: &Wgpu) -> Result<()> {
@@ -261,9 +262,10 @@ impl Wgpu {
         let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
         let mut forms = candidates(body, &self.caps);
         forms.truncate(ASKED);
-        let compile = |&form: &Form| Ok((form, GpuPipeline::new(self, kernel, Some(form))?));
+        // A form that the driver refuses is none.
+        let compile = |&form: &Form| Some((form, GpuPipeline::new(self, kernel, Some(form)).ok()?));
         let compiled: Vec<(Form, GpuPipeline)> =
-            self.awake(|| forms.par_iter().map(compile).collect::<Result<_>>())?;
+            self.awake(|| forms.par_iter().filter_map(compile).collect());
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
         let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10), true)?;
         if let Some(form) = fastest(&measured).filter(|_| keep) {
@@ -306,7 +308,8 @@ impl Wgpu {
         for (of, &(form, _)) in forms.iter().enumerate() {
             // What is computed in place must begin anew each time.
             if of == 0 || !kernel.in_place.is_empty() {
-                kernel.reads.iter().zip(&reads).for_each(|(port, memory)| self.fill(port.dtype, memory));
+                let mut operands = kernel.reads.iter().zip(&reads);
+                operands.try_for_each(|(port, memory)| self.fill(port.dtype, memory))?;
             }
             self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes).enumerate();
@@ -385,30 +388,38 @@ impl Wgpu {
     }
 
     /// Fills a memory of floats with numbers from -0.5 to 0.5; others stay zero.
-    fn fill(&self, dtype: DType, memory: &GpuMemory) {
+    fn fill(&self, dtype: DType, memory: &GpuMemory) -> Result<()> {
         let word = match dtype {
             DType::F32 => "bitcast<u32>(x)",
             DType::F16 => "pack2x16float(vec2<f32>(x, y))",
             DType::BF16 => "(bitcast<u32>(x) & 0xffff0000u) | (bitcast<u32>(y) >> 16u)",
-            _ => return,
+            _ => return Ok(()),
         };
-        let make = || self.helper("fill", &FILL.replace("WORD", word));
-        let pipeline = lock(&self.tuner.fills).entry(dtype).or_insert_with(make).clone();
-        self.submit([self.over(memory, &pipeline, 1024, 1)]);
+        let mut fills = lock(&self.tuner.fills);
+        let pipeline = match fills.entry(dtype) {
+            Entry::Occupied(made) => made.into_mut(),
+            Entry::Vacant(place) => place.insert(self.helper("fill", &FILL.replace("WORD", word))?),
+        };
+        self.submit([self.over(memory, pipeline, 1024, 1)]);
+        Ok(())
     }
 
     /// A pipeline of the tuner's own, whose text works on one memory.
-    fn helper(&self, label: &str, text: &str) -> wgpu::ComputePipeline {
+    fn helper(&self, label: &str, text: &str) -> Result<wgpu::ComputePipeline> {
         let source = wgpu::ShaderSource::Wgsl(text.into());
         let module = wgpu::ShaderModuleDescriptor { label: Some(label), source };
-        self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label: Some(label),
-            layout: None,
-            module: &self.device.create_shader_module(module),
-            entry_point: Some("main"),
-            compilation_options: Default::default(),
-            cache: self.kept.driver.as_ref(),
-        })
+        let make = || {
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(label),
+                layout: None,
+                module: &self.device.create_shader_module(module),
+                entry_point: Some("main"),
+                compilation_options: Default::default(),
+                cache: self.kept.driver.as_ref(),
+            })
+        };
+        let refused = |e| Error::Device { device: self.name.clone(), detail: format!("{label}: {e}") };
+        checked(&self.device, make).map_err(refused)
     }
 
     /// Such a pipeline at work on a memory, so many times.

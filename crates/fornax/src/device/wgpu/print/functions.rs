@@ -87,8 +87,7 @@ fn round_brain(x: f32) -> f32 { return bitcast<f32>(brain_bits(x) << 16u); }
 const QUARTER_TURN: &str = "\
 // Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
 fn quarter_turn(x: f32) -> vec2<f32> {
-    // Not round: of a word times a tiny number, DX12's older compiler leaves it out.
-    let n = floor(fma(x, 0.63661977, 0.5));
+    let n = round(x * 0.63661977);
     var r = fma(n, -1.5703125, x);
     r = fma(n, -4.837513e-4, r);
     r = fma(n, -7.54979e-8, r);
@@ -335,7 +334,12 @@ fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
 }
 ";
 const UNIT: &str = "\
-fn unit(word: u32) -> f32 { return f32(word >> 8u) * 0.000000059604644775390625; }
+// The upper bits over 2^24, by their exponent: of a product, DX12's older compiler sees that it is below one, takes it for whole,
+// and leaves out what rounds it later.
+fn unit(word: u32) -> f32 {
+    let bits = bitcast<u32>(f32(word >> 8u));
+    return bitcast<f32>(select(bits - 0x0c000000u, 0u, bits == 0u));
+}
 ";
 const NORMAL: &str = "\
 fn normal(words: vec2<u32>) -> f32 {

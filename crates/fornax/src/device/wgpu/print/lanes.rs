@@ -69,6 +69,7 @@ fn by_shuffles(m: &mut Module<'_>, team: Team, (op, dtype): (Reduce, DType), out
         let memory = shared(m, team, value_type(dtype, m.printer.caps.int64));
         let parts = left / shuffles;
         let start = format!("(lane / {width}u) * {parts}u");
+        // The first round's text is the shorter one, and the only one where subgroups are large.
         if left == width {
             line!(m, "if (lane % {shuffles}u == 0u) {{ {memory}[lane / {shuffles}u] = {out}; }}");
         } else {

@@ -39,7 +39,8 @@ pub struct Caps {
     pub f16: bool,
     /// 64-bit integers. Without them I64 is computed in 32 bits and stored in 64.
     pub int64: bool,
-    /// Consecutive lanes that share a subgroup, where shuffles exist. Subgroups may be larger: a driver may choose.
+    /// How many consecutive lanes, from a multiple of that number on, surely share a subgroup; where shuffles exist. A driver
+    /// may choose larger subgroups.
     pub subgroup: Option<u32>,
     /// Launch arguments as immediates; otherwise they come in a uniform buffer.
     pub immediates: bool,

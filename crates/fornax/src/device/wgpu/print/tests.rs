@@ -234,6 +234,82 @@ fn sorts_and_running_sums_are_valid_everywhere() {
     }
 }
 
+#[test]
+fn functions_of_every_dtype_are_valid_everywhere() -> Result<()> {
+    type Op1 = fn(&Tensor) -> Result<Tensor>;
+    type Op2 = fn(&Tensor, &Tensor) -> Result<Tensor>;
+    let of_floats: [Op1; 21] = [
+        |x| x.exp(),
+        |x| x.exp2(),
+        |x| x.expm1(),
+        |x| x.log(),
+        |x| x.log2(),
+        |x| x.log1p(),
+        |x| x.sin(),
+        |x| x.cos(),
+        |x| x.tan(),
+        |x| x.asin(),
+        |x| x.acos(),
+        |x| x.atan(),
+        |x| x.sinh(),
+        |x| x.cosh(),
+        |x| x.tanh(),
+        |x| x.erf(),
+        |x| x.floor(),
+        |x| x.round(),
+        |x| x.rsqrt(),
+        |x| x.softmax(1),
+        |x| x.layer_norm(1, None, None, 1e-5),
+    ];
+    let of_numbers: [Op2; 12] = [
+        |x, y| x.add(y),
+        |x, y| x.sub(y),
+        |x, y| x.div(y),
+        |x, y| x.rem(y),
+        |x, y| x.pow(y),
+        |x, y| x.maximum(y),
+        |x, y| x.minimum(y),
+        |x, y| x.lt(y)?.where_(x, y),
+        |x, _| x.sign(),
+        |x, _| x.sum(&[1], false),
+        |x, _| x.prod(&[0], false),
+        |x, _| x.cumsum(1),
+    ];
+    let of_all: [Op2; 5] = [
+        |x, y| x.eq(y),
+        |x, y| Tensor::cat(&[x, y], 0),
+        |x, _| x.max(&[1], false),
+        |x, _| x.argmax(Some(1), false),
+        |x, _| x.argmax(Some(0), false),
+    ];
+    let cpu = Device::cpu();
+    let mut every = adapters();
+    every.push(Caps { subgroup: Some(4), ..LARGE });
+    for dtype in ALL {
+        let made = |shape: &[usize]| Tensor::zeros(shape, dtype, &cpu).and_then(|x| x.eval().map(|()| x));
+        // Rows that one lane, one workgroup of few lanes and one of all lanes reduces.
+        for shape in [[33, 5], [33, 64], [3, 20_000]] {
+            let (x, y) = (made(&shape)?, made(&shape)?);
+            let mut targets = of_all.iter().map(|op| op(&x, &y)).collect::<Result<Vec<_>>>()?;
+            if dtype != DType::Bool {
+                targets.extend(of_numbers.iter().map(|op| op(&x, &y)).collect::<Result<Vec<_>>>()?);
+            }
+            if dtype.is_float() {
+                targets.extend(of_floats.iter().map(|op| op(&x)).collect::<Result<Vec<_>>>()?);
+                targets.push(x.atan2(&y)?);
+                targets.push(Tensor::randn(&shape, dtype, &cpu)?.add(&x)?);
+            }
+            targets.extend(ALL.iter().map(|&to| x.to_dtype(to)).collect::<Result<Vec<_>>>()?);
+            for (target, caps) in
+                targets.iter().flat_map(|target| every.iter().map(move |caps| (target, caps)))
+            {
+                printed(&[target], caps)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Compares a float tensor, or one of integers, with the reference.
 fn compare(what: &str, tensor: &Tensor) -> Result<()> {
     use crate::graph::interpret::{Array, Data};

@@ -159,7 +159,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
         across_team(m, "+", &format!("sum{r}"));
         line!(m, "let seen{r} = sum{r} != 0.0;");
         line!(m, "let share{r} = select(0.0, 1.0 / sum{r}, seen{r});");
-        line!(m, "let stored{r} = real && start + row{r} < {rows}u;");
+        line!(m, "let stored{r} = real & (start + row{r} < {rows}u);");
     }
     let scratch_row = |r: usize| format!("(unit * {rows}u + query{r}) * {parts}u + part");
     for first in (0..if wanted { sizes.dv } else { 0 }).step_by(sight.width) {

@@ -5,8 +5,7 @@ var<immediate> args: Args;
 @group(0) @binding(0) var<storage, read_write> w0: array<vec4<u32>>;
 // Sine and cosine of the angle after reduction to a quarter turn; drivers may be far off here.
 fn quarter_turn(x: f32) -> vec2<f32> {
-    // Not round: of a word times a tiny number, DX12's older compiler leaves it out.
-    let n = floor(fma(x, 0.63661977, 0.5));
+    let n = round(x * 0.63661977);
     var r = fma(n, -1.5703125, x);
     r = fma(n, -4.837513e-4, r);
     r = fma(n, -7.54979e-8, r);
@@ -35,7 +34,12 @@ fn threefry(seed: u32, stream: u32, low: u32, high: u32) -> vec2<u32> {
     }
     return vec2<u32>(x, y);
 }
-fn unit(word: u32) -> f32 { return f32(word >> 8u) * 0.000000059604644775390625; }
+// The upper bits over 2^24, by their exponent: of a product, DX12's older compiler sees that it is below one, takes it for whole,
+// and leaves out what rounds it later.
+fn unit(word: u32) -> f32 {
+    let bits = bitcast<u32>(f32(word >> 8u));
+    return bitcast<f32>(select(bits - 0x0c000000u, 0u, bits == 0u));
+}
 fn normal(words: vec2<u32>) -> f32 {
     return sqrt(-2.0 * log(1.0 - unit(words.x))) * quarter_turn(6.2831855 * unit(words.y)).y;
 }
