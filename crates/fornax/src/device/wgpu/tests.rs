@@ -600,6 +600,23 @@ fn sums_of_many_tensors_share_dispatches() -> Result<()> {
 }
 
 #[test]
+fn many_short_sums_share_dispatches() -> Result<()> {
+    let Some((gpu, device)) = limited(|caps| Caps { parallel: 512, buffers: 32, ..caps }) else {
+        return Ok(());
+    };
+    let sums = (1..20).map(|n| wave(&[n * 37], 0.1 + n as f32 * 1e-3, DType::F32, &device)?.sqr()?.sum_all());
+    let sums = sums.collect::<Result<Vec<_>>>()?;
+    let wanted: Vec<&Tensor> = sums.iter().collect();
+    let plan = crate::realize::plan(&wanted)?;
+    assert_eq!(plan.launches(), 1, "{plan}");
+    let dispatches = print(&plan.steps[0].kernel, &[], None, &gpu.caps)?.dispatches.len();
+    // Two for all of them, or for half of them where there are no more bindings.
+    assert!(dispatches <= 4, "{dispatches} dispatches");
+    crate::eval(&wanted)?;
+    sums.into_iter().enumerate().try_for_each(|(i, sum)| check(&format!("sum {i}"), Ok(sum)))
+}
+
+#[test]
 fn sums_of_columns_are_right_in_every_geometry() -> Result<()> {
     // As many workgroups as a large device wants: strips in one dispatch, and sums of parts of long columns.
     let Some((_, device)) = limited(|caps| Caps { parallel: 512, ..caps }) else { return Ok(()) };

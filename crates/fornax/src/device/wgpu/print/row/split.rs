@@ -11,8 +11,11 @@ use crate::error::Result;
 use crate::kernel::{Inst, Level, Loop};
 use std::fmt::Write;
 
-/// Prints together the segments that have few rows, if some of those are long: each by itself would wait for the one
-/// before. Says which they are.
+/// So many segments take longer one by one than in the two dispatches of those that are printed together.
+const SEVERAL: usize = 4;
+
+/// Prints together the segments that have few rows, if some of those are long or there are many: each by itself would leave
+/// most of the device idle. Says which they are.
 pub(in super::super) fn print_together<'a>(
     printer: &Printer<'_>,
     body: &'a Loop,
@@ -22,7 +25,9 @@ pub(in super::super) fn print_together<'a>(
     let all: Vec<Rows<'a>> = body.segments.iter().map(|segment| Rows::new(&m, body, segment)).collect();
     let few: Vec<bool> = all.iter().map(|rows| rows.are_few(printer)).collect();
     let long = all.iter().zip(&few).any(|(rows, few)| *few && rows.length >= LONG);
-    if body.segments.len() == 1 || body.reduced.last() != Some(&true) || !long || finds_positions(body) {
+    let many = few.iter().filter(|few| **few).count() > SEVERAL;
+    let worth = body.segments.len() > 1 && (long || many);
+    if !worth || body.reduced.last() != Some(&true) || finds_positions(body) {
         return Ok(vec![false; few.len()]);
     }
     let own = all.into_iter().zip(&few).filter(|(_, few)| **few).map(|(rows, _)| rows);
