@@ -148,6 +148,7 @@ fn find_or_build(device: &Device, asked: &Asked, offers: &[(usize, usize, &Tenso
         donations: &donations,
         fusion,
         memories: device.0.backend.memories(),
+        side_by_side: device.0.backend.side_by_side(),
         line: device.0.backend.line(),
         largest: device.0.backend.largest(),
     })?;

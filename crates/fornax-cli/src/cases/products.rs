@@ -1,7 +1,7 @@
 //! Matrix products: square ones, those of GPT-2's layers, and products of one row.
 
 use super::{Case, Prepared, Roof, case, randn_of};
-use fornax::{DType, Device, Result};
+use fornax::{DType, Device, Result, Tensor, eval};
 
 /// (outputs, inputs) of GPT-2's layers.
 const LAYERS: [(usize, usize); 4] = [(768, 768), (3072, 768), (768, 3072), (50257, 768)];
@@ -33,6 +33,9 @@ pub fn gpu() -> Vec<Case> {
                 }
             }
         }
+        for which in ["forward", "input", "weight"] {
+            all.push(together(which, LAYERS[0], dtype));
+        }
     }
     all
 }
@@ -50,17 +53,40 @@ fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepar
     Ok(call.needs(Roof::Memory, bytes).needs(arithmetic(dtype), 2.0 * (m * n * k) as f64))
 }
 
-/// One of the three products of a linear layer of 512 rows: `[512, k] x [k, n]` and its gradients.
+/// Rows of a layer's input.
+const ROWS: usize = 512;
+
+/// One of the three products of a linear layer: `[512, k] x [k, n]` and its gradients.
 fn layer(which: &'static str, (n, k): (usize, usize), dtype: DType) -> Case {
-    const ROWS: usize = 512;
     case(&format!("linear_{which}_{dtype}_{ROWS}x{n}x{k}"), move |device| {
-        let operand = |shape: &[usize]| randn_of(shape, dtype, device);
-        let (x, w, g) = (operand(&[ROWS, k])?, operand(&[k, n])?, operand(&[ROWS, n])?);
-        let call: Box<dyn FnMut() -> Result<()>> = match which {
-            "forward" => Box::new(move || x.matmul(&w)?.eval()),
-            "input" => Box::new(move || g.matmul(&w.t()?)?.eval()),
-            _ => Box::new(move || x.t()?.matmul(&g)?.eval()),
-        };
+        let (left, right) = operands(which, (n, k), dtype, device)?;
+        let call = move || left.matmul(&right)?.eval();
         Ok(Prepared::new(call).needs(arithmetic(dtype), 2.0 * (ROWS * n * k) as f64))
+    })
+}
+
+/// The operands of one of these products.
+fn operands(which: &str, (n, k): (usize, usize), dtype: DType, device: &Device) -> Result<(Tensor, Tensor)> {
+    let operand = |shape: &[usize]| randn_of(shape, dtype, device);
+    Ok(match which {
+        "forward" => (operand(&[ROWS, k])?, operand(&[k, n])?),
+        "input" => (operand(&[ROWS, n])?, operand(&[k, n])?.t()?),
+        _ => (operand(&[ROWS, k])?.t()?, operand(&[ROWS, n])?),
+    })
+}
+
+/// Many such products in one plan, of which none waits for another; per product. One after another, products as short as
+/// these spend more time on waiting than on computing.
+fn together(which: &'static str, (n, k): (usize, usize), dtype: DType) -> Case {
+    const SIDE: usize = 16;
+    case(&format!("linear_{which}_{dtype}_{ROWS}x{n}x{k}_together"), move |device| {
+        let pairs = (0..SIDE).map(|_| operands(which, (n, k), dtype, device)).collect::<Result<Vec<_>>>()?;
+        let call = move || {
+            let all = pairs.iter().flat_map(|(left, _)| pairs.iter().map(|(_, right)| left.matmul(right)));
+            eval(&all.collect::<Result<Vec<_>>>()?.iter().collect::<Vec<_>>())
+        };
+        let (count, operations) = (SIDE * SIDE, 2.0 * (ROWS * n * k) as f64);
+        let call = Prepared::new(call).in_parts(count as u64);
+        Ok(call.needs(arithmetic(dtype), operations * count as f64))
     })
 }

@@ -134,6 +134,10 @@ pub trait Backend: Send + Sync {
     fn memories(&self) -> usize {
         usize::MAX
     }
+    /// Whether launches run side by side unless one reads or overwrites what another uses.
+    fn side_by_side(&self) -> bool {
+        false
+    }
     /// Bytes of a line of memory, at whose beginning rows are read and written faster; 1 if they are the same anywhere.
     fn line(&self) -> usize {
         1

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 
-type Key = (Body, Vec<Port>, Vec<Port>, Vec<(usize, usize)>);
+type Key = (Body, Vec<Port>, Vec<Port>, Vec<(usize, usize)>, usize);
 
 /// The pipelines of a device that some plan holds.
 #[derive(Default)]
@@ -61,7 +61,8 @@ impl Device {
     }
 
     fn pipelines(&self, kernels: &[&Kernel]) -> Result<Vec<Arc<dyn Pipeline>>> {
-        let key = |k: &Kernel| (k.body.clone(), k.reads.clone(), k.writes.clone(), k.in_place.clone());
+        let key =
+            |k: &Kernel| (k.body.clone(), k.reads.clone(), k.writes.clone(), k.in_place.clone(), k.beside);
         let lock = || self.0.pipelines.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let keys: Vec<Key> = kernels.iter().map(|kernel| key(kernel)).collect();
         let mut known: FxHashMap<&Key, Option<Arc<dyn Pipeline>>> = FxHashMap::default();

@@ -2,6 +2,7 @@
 //! parameters becomes one kernel with a hundred segments that works in place.
 
 use super::lower::Lowered;
+use super::order::Order;
 use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::{Body, Inst, Instr, Loop, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,79 +12,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Donation {
     pub output: NodeId,
     pub input: NodeId,
-}
-
-/// Who must run before whom: producers before users, and readers of an overwritten input before its writer.
-struct Order {
-    before: Vec<Vec<usize>>,
-    /// Per kernel a bit for every kernel that must run before it, directly or not.
-    ancestors: Vec<Vec<u64>>,
-}
-
-impl Order {
-    /// `None` if the kernels wait for each other in a circle.
-    fn new(kernels: &[Lowered], donated: &[Donation]) -> Option<Order> {
-        let writer: FxHashMap<NodeId, usize> =
-            kernels.iter().enumerate().flat_map(|(i, k)| k.writes.iter().map(move |&n| (n, i))).collect();
-        let mut before: Vec<Vec<usize>> = kernels
-            .iter()
-            .enumerate()
-            .map(|(i, k)| {
-                let needs = k.reads.iter().chain(&k.after).filter_map(|n| writer.get(n)).copied();
-                needs.filter(|&w| w != i).collect()
-            })
-            .collect();
-        for donation in donated {
-            let Some(&last) = writer.get(&donation.output) else { continue };
-            for (i, k) in kernels.iter().enumerate() {
-                if i != last && k.reads.contains(&donation.input) {
-                    before[last].push(i);
-                }
-            }
-        }
-        for list in &mut before {
-            list.sort_unstable();
-            list.dedup();
-        }
-        let words = kernels.len().div_ceil(64);
-        let mut order = Order { before, ancestors: vec![vec![0; words]; kernels.len()] };
-        let sequence = order.sequence()?;
-        for at in sequence {
-            let mut bits = vec![0u64; words];
-            for &b in &order.before[at] {
-                bits[b / 64] |= 1 << (b % 64);
-                bits.iter_mut().zip(&order.ancestors[b]).for_each(|(x, y)| *x |= y);
-            }
-            order.ancestors[at] = bits;
-        }
-        Some(order)
-    }
-
-    /// An order that keeps close to the kernels' numbers, or `None` if there is none.
-    fn sequence(&self) -> Option<Vec<usize>> {
-        let mut waiting: Vec<usize> = self.before.iter().map(Vec::len).collect();
-        let mut users: Vec<Vec<usize>> = vec![vec![]; self.before.len()];
-        for (at, list) in self.before.iter().enumerate() {
-            list.iter().for_each(|&b| users[b].push(at));
-        }
-        let mut ready: std::collections::BinaryHeap<_> =
-            (0..waiting.len()).filter(|&i| waiting[i] == 0).map(std::cmp::Reverse).collect();
-        let mut sequence = Vec::with_capacity(waiting.len());
-        while let Some(std::cmp::Reverse(at)) = ready.pop() {
-            sequence.push(at);
-            for &user in &users[at] {
-                waiting[user] -= 1;
-                if waiting[user] == 0 {
-                    ready.push(std::cmp::Reverse(user));
-                }
-            }
-        }
-        (sequence.len() == waiting.len()).then_some(sequence)
-    }
-
-    fn precedes(&self, a: usize, b: usize) -> bool {
-        self.ancestors[b][a / 64] >> (a % 64) & 1 == 1
-    }
 }
 
 /// Finds the outputs that can overwrite the input offered to them, and tells their kernels.
@@ -144,10 +72,9 @@ fn point_by_point(body: &Loop, write: usize, read: usize) -> bool {
     }) && !body.reduced.contains(&true)
 }
 
-/// Joins independent kernels with equal programs into launches with several segments, and puts everything in
-/// order. Joined are kernels whose results all leave the plan (parameter updates), reductions of what those read
-/// (gradient norms) or of inputs, and casts of inputs (weights under autocast, which the backward pass reads again):
-/// joining others would keep temporaries alive.
+/// Joins independent kernels with equal programs into launches with several segments. Joined are kernels whose results
+/// all leave the plan (parameter updates), reductions of what those read (gradient norms) or of inputs, and casts of inputs
+/// (weights under autocast, which the backward pass reads again): joining others would keep temporaries alive.
 pub(super) fn batch(graph: &Graph, mut kernels: Vec<Lowered>, donated: &[Donation]) -> Vec<Lowered> {
     let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
     let casts_input = |k: &Lowered, body: &Loop| {
@@ -209,15 +136,7 @@ pub(super) fn batch(graph: &Graph, mut kernels: Vec<Lowered>, donated: &[Donatio
             gone[other] = true;
         }
     }
-    let mut kernels: Vec<Lowered> =
-        kernels.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(k, _)| k).collect();
-    match Order::new(&kernels, donated).and_then(|order| order.sequence()) {
-        Some(sequence) => {
-            let mut slots: Vec<Option<Lowered>> = kernels.drain(..).map(Some).collect();
-            sequence.into_iter().filter_map(|at| slots[at].take()).collect()
-        }
-        None => kernels,
-    }
+    kernels.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(k, _)| k).collect()
 }
 
 /// What must be equal for two loops to be segments of one: everything but sizes and addresses.

@@ -62,6 +62,7 @@ pub(super) fn lower(graph: &Graph, edges: &Edges, group: &Group) -> Result<Lower
         writes,
         in_place: vec![],
         args: lowering.args.iter().map(|&n| graph.node(n).dtype).collect(),
+        beside: 1,
     };
     Ok(Lowered {
         kernel,

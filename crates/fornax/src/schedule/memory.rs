@@ -3,6 +3,7 @@
 
 use super::batch::Donation;
 use super::lower::Lowered;
+use super::order::Unsettled;
 use super::plan::{Output, Place, Plan, Step};
 use crate::device::size_class;
 use crate::error::{Error, Result};
@@ -10,12 +11,16 @@ use crate::graph::{Graph, NodeId};
 use crate::kernel::Body;
 use rustc_hash::FxHashMap;
 
+/// Slots that keep launches from waiting take at most one part in so many of all.
+pub(super) const APART: usize = 8;
+
 pub(super) fn place(
     graph: Graph,
     mut kernels: Vec<Lowered>,
     inputs: &[Option<NodeId>],
     scalars: &[Option<NodeId>],
     donated: &[Donation],
+    side_by_side: bool,
 ) -> Result<Plan> {
     // A kernel says how many elements its results take, with what lies between rows.
     let written =
@@ -56,6 +61,7 @@ pub(super) fn place(
         });
     }
     let mut slots: Vec<usize> = vec![];
+    let (mut unsettled, mut apart) = (Unsettled::default(), 0);
     let mut free: Vec<usize> = vec![];
     let mut peak = 0;
     let mut live: Vec<NodeId> = vec![];
@@ -74,11 +80,21 @@ pub(super) fn place(
             last_use.remove(&from);
             k.kernel.in_place.push((0, base));
         }
+        let waits = !side_by_side || unsettled.waits(k) > 0;
+        unsettled.launch(k);
         for &id in &k.writes {
             if places.contains_key(&id) {
                 continue;
             }
             let size = size_class(bytes(id));
+            // A launch that need not wait would have to for a slot that was used before.
+            if !waits && APART * (apart + size) <= slots.iter().sum() {
+                apart += size;
+                places.insert(id, Place::Slot(slots.len()));
+                slots.push(size);
+                live.push(id);
+                continue;
+            }
             // The smallest free slot that is large enough and not much too large; otherwise a new one.
             let best = free.iter().enumerate().filter(|(_, s)| slots[**s] >= size && slots[**s] <= 2 * size);
             let slot = match best.min_by_key(|(_, s)| slots[**s]).map(|(i, _)| i) {

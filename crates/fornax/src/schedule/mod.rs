@@ -1,5 +1,5 @@
 //! Stop 4 of the path: nodes are fused into kernels, put in order, and every value gets a place in memory. The
-//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `lines`, `memory`.
+//! passes, in order: `simplify` (with `sums`), `edges`, `fuse` (with `recompute`), `lower`, `batch`, `order`, `lines`, `memory`.
 //! Nothing here knows how a device runs a kernel.
 
 mod batch;
@@ -8,6 +8,7 @@ mod fuse;
 mod lines;
 mod lower;
 mod memory;
+mod order;
 mod plan;
 mod recompute;
 mod simplify;
@@ -35,6 +36,8 @@ pub(crate) struct Request<'a> {
     pub memories: usize,
     /// Bytes of a line of memory, at whose beginning rows are read and written faster; 1 if they are the same anywhere.
     pub line: usize,
+    /// Whether launches run side by side unless one reads or overwrites what another uses.
+    pub side_by_side: bool,
     /// The most bytes of a memory that a kernel can address.
     pub largest: usize,
 }
@@ -50,10 +53,15 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     }
     let inputs: Vec<Option<NodeId>> = request.inputs.iter().map(|i| map[i.index()]).collect();
     let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
-    let mut kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
+    let kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
+    let mut kernels = order::arrange(kernels, &donated, request.side_by_side);
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
     if request.line > 1 {
         lines::lengthen(&graph, &mut kernels, request.line, request.largest);
     }
-    memory::place(graph, kernels, &inputs, &scalars, &donated)
+    let mut plan = memory::place(graph, kernels, &inputs, &scalars, &donated, request.side_by_side)?;
+    if request.side_by_side {
+        order::tell_products(&mut plan);
+    }
+    Ok(plan)
 }

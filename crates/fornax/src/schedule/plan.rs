@@ -66,6 +66,12 @@ impl Plan {
         self.steps.len()
     }
 
+    /// How many launches wait for those before them, where others run side by side: they read or overwrite what one of those
+    /// has used.
+    pub fn waits(&self) -> usize {
+        super::order::waits(self).into_iter().filter(|waits| *waits).count()
+    }
+
     /// Bytes for temporaries.
     pub fn temporary_bytes(&self) -> usize {
         self.slots.iter().sum()

@@ -150,6 +150,7 @@ pub(super) fn bare(body: Body, reads: Vec<Port>, writes: Vec<Port>) -> Kernel {
         in_place: vec![],
         args: vec![],
         work: Work::default(),
+        beside: 1,
     }
 }
 

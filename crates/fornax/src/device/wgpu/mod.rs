@@ -312,6 +312,10 @@ impl Backend for Wgpu {
         (self.caps.buffers - (self.caps.buffers / 4).max(2)) as usize
     }
 
+    fn side_by_side(&self) -> bool {
+        true
+    }
+
     fn line(&self) -> usize {
         LINE
     }

@@ -26,8 +26,9 @@ const WORTH: usize = 50_000_000;
 /// How many of a product's forms are measured when a plan is compiled, and how many for somebody who asks.
 const MOST: usize = 5;
 const ASKED: usize = 20;
-/// How long a candidate runs in one measurement, in seconds.
+/// How long a candidate runs in one measurement, in seconds, and how many launches that may be.
 const RUN: f64 = 1e-3;
+const MOST_LAUNCHES: usize = 100;
 
 /// What has been measured, by class of sizes.
 pub(super) struct Tuner {
@@ -92,8 +93,8 @@ fn parse(text: &str) -> FxHashMap<String, String> {
 }
 
 /// Products of one class take the same form: sizes rounded up to quarters of an octave, dtypes, which way the operands lie,
-/// and how many memories the epilogue reads and writes.
-fn class(body: &MatMul, reads: &[Port]) -> String {
+/// how many memories the epilogue reads and writes, and how much runs beside them.
+fn class(body: &MatMul, kernel: &Kernel) -> String {
     let round = |n: usize| {
         let shift = n.max(1).ilog2().saturating_sub(2);
         n.div_ceil(1 << shift) << shift
@@ -101,14 +102,15 @@ fn class(body: &MatMul, reads: &[Port]) -> String {
     let side = |matrix: &crate::kernel::Matrix| {
         let rank = matrix.view.strides.len();
         let way = if matrix.view.strides[rank - 1] == 1 { "rows" } else { "columns" };
-        format!("{} of {} {way}", matrix.dtype, reads[matrix.read].dtype)
+        format!("{} of {} {way}", matrix.dtype, kernel.reads[matrix.read].dtype)
     };
     let batch: usize = body.batch.iter().product();
     let [b, m, n, k] = [batch, body.m, body.n, body.k].map(round);
     let segment = &body.epilogue.segments[0];
     let read = segment.loads.iter().filter(|load| matches!(load.source, Source::Memory(_))).count();
     let (left, right, written) = (side(&body.left), side(&body.right), segment.stores.len());
-    format!("{b}x{m}x{n}x{k}, {left}, {right}, epilogue {read} to {written}")
+    let beside = if kernel.beside > 1 { format!(", one of {}", kernel.beside) } else { String::new() };
+    format!("{b}x{m}x{n}x{k}, {left}, {right}, epilogue {read} to {written}{beside}")
 }
 
 /// Work that keeps a GPU busy for some milliseconds and means nothing.
@@ -178,7 +180,7 @@ impl Wgpu {
                 answers.push((None, None));
                 continue;
             };
-            let (class, mut forms) = (class(body, &kernel.reads), candidates(body, &self.caps));
+            let (class, mut forms) = (class(body, kernel), candidates(body, kernel.beside, &self.caps));
             let work = 2 * body.batch.iter().product::<usize>() * body.m * body.n * body.k;
             let recalled = self.tuner.recall(&class, &forms);
             if recalled.is_some() || forms.len() == 1 || work < WORTH || budget.is_zero() {
@@ -260,7 +262,7 @@ impl Wgpu {
     /// Every form of a product with the seconds that it takes; with `keep` the fastest is remembered.
     pub(super) fn all_forms(&self, kernel: &Kernel, keep: bool) -> Result<Vec<Way>> {
         let Body::MatMul(body) = &kernel.body else { return Ok(vec![]) };
-        let mut forms = candidates(body, &self.caps);
+        let mut forms = candidates(body, kernel.beside, &self.caps);
         forms.truncate(ASKED);
         // A form that the driver refuses is none.
         let compile = |&form: &Form| Some((form, GpuPipeline::new(self, kernel, Some(form)).ok()?));
@@ -269,7 +271,7 @@ impl Wgpu {
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
         let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10), true)?;
         if let Some(form) = fastest(&measured).filter(|_| keep) {
-            self.tuner.remember(&[(class(body, &kernel.reads), form)]);
+            self.tuner.remember(&[(class(body, kernel), form)]);
         }
         let way = |m: Measured| Way { name: m.form.to_string(), seconds: m.seconds, alone: m.alone };
         Ok(measured.into_iter().map(way).collect())
@@ -293,13 +295,27 @@ impl Wgpu {
         let writes: Vec<&GpuMemory> = (0..own.len()).map(|w| taken(w).unwrap_or(&own[w])).collect();
         let read: Vec<&dyn Memory> = reads.iter().map(|m| m as &dyn Memory).collect();
         let written: Vec<&dyn Memory> = writes.iter().map(|&m| m as &dyn Memory).collect();
+        // A launch whose memories were not used before in its batch does not wait for the launches before it.
+        let unused: Vec<Vec<GpuMemory>> =
+            (0..unused(kernel)).map(|_| kernel.writes.iter().map(memory).collect()).collect::<Result<_>>()?;
+        let unused: Vec<Vec<&dyn Memory>> =
+            unused.iter().map(|set| set.iter().map(|m| m as &dyn Memory).collect()).collect();
         let args = vec![Scalar::Int(0); kernel.args.len()];
         let batch = |of: usize, times: usize| -> Vec<Launch<'_>> {
-            let launch =
-                || Launch { kernel, pipeline: forms[of].1, reads: &read, writes: &written, args: &args };
-            (0..times).map(|_| launch()).collect()
+            let mut unused = unused.iter();
+            let mut launch = |i: usize| {
+                let beside = (i % kernel.beside != 0).then(|| unused.next()).flatten();
+                let writes = beside.unwrap_or(&written);
+                Launch { kernel, pipeline: forms[of].1, reads: &read, writes, args: &args }
+            };
+            (0..times).map(&mut launch).collect()
+        };
+        let most = match unused.len() {
+            0 => MOST_LAUNCHES,
+            unused => unused * kernel.beside / (kernel.beside - 1),
         };
         let seconds = |of: usize, times: usize| -> Result<f64> {
+            let times = times.min(most);
             let ends = self.timed(&batch(of, times), &[0, times])?;
             Ok((ends[1] - ends[0]) / times as f64)
         };
@@ -332,7 +348,7 @@ impl Wgpu {
                 if round == 0 && of > 0 && Instant::now() > deadline {
                     m.seconds = None;
                 } else if round == 0 || Instant::now() < deadline {
-                    let times = (RUN / before.max(1e-6)).ceil().clamp(1.0, 100.0) as usize;
+                    let times = (RUN / before.max(1e-6)).ceil().clamp(1.0, MOST_LAUNCHES as f64) as usize;
                     let now = seconds(of, times)?;
                     m.seconds = Some(if round == 0 { now } else { before.min(now) });
                     best = best.min(now);
@@ -446,6 +462,17 @@ impl Wgpu {
     }
 }
 
+/// How many more memories for results it takes to run a product among as many as it will run. None if it runs alone, where
+/// they would take too much memory, and where results overwrite an operand.
+fn unused(kernel: &Kernel) -> usize {
+    const MOST_BYTES: usize = 256 << 20;
+    if kernel.beside == 1 || !kernel.in_place.is_empty() {
+        return 0;
+    }
+    let bytes: usize = kernel.writes.iter().map(|port| port.len * port.dtype.size()).sum();
+    (MOST_LAUNCHES - MOST_LAUNCHES / kernel.beside).min(MOST_BYTES / bytes.max(1))
+}
+
 /// Which elements of a product's result lie between its rows: forms may leave there what they like.
 fn between_rows(kernel: &Kernel, write: usize) -> impl Fn(usize) -> bool {
     let store = match &kernel.body {
@@ -513,7 +540,7 @@ mod tests {
         let class = |tensor: Tensor| -> Result<String> {
             let plan = crate::realize::plan(&[&tensor])?;
             let found = plan.steps.iter().find_map(|step| match &step.kernel.body {
-                Body::MatMul(body) => Some(class(body, &step.kernel.reads)),
+                Body::MatMul(body) => Some(class(body, &step.kernel)),
                 _ => None,
             });
             Ok(found.unwrap_or_default())

@@ -90,7 +90,7 @@ pub(crate) fn print(kernel: &Kernel, aliased: &[bool], form: Option<Form>, caps:
     match &kernel.body {
         Body::Loop(body) => printer.looped(body, out)?,
         Body::MatMul(body) => {
-            let form = form.unwrap_or_else(|| matmul::choose(body, caps));
+            let form = form.unwrap_or_else(|| matmul::choose(body, kernel.beside, caps));
             matmul::print(&printer, body, form, out)?
         }
         Body::Attention(body) => attention::print(&printer, body, out)?,

@@ -87,7 +87,7 @@ fn every_form_of_a_product_is_valid() -> Result<()> {
                 let kernel = &plan.steps[0].kernel;
                 let crate::kernel::Body::MatMul(body) = &kernel.body else { panic!("{kernel}") };
                 for caps in [&LARGE, &cooperative, &little] {
-                    for form in super::candidates(body, caps).into_iter().take(20) {
+                    for form in super::candidates(body, kernel.beside, caps).into_iter().take(20) {
                         forms.insert(form.to_string());
                         for dispatch in print(kernel, &[], Some(form), caps)?.dispatches {
                             validate(&format!("{} as {form}", kernel.label), &dispatch.text, caps);

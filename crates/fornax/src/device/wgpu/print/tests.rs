@@ -116,6 +116,7 @@ fn check(what: &str, body: Body, reads: &[(DType, usize)], writes: &[(DType, usi
         in_place: if in_place { vec![(0, 0)] } else { vec![] },
         args: vec![],
         work: Work::default(),
+        beside: 1,
     };
     for caps in adapters() {
         let printed = print(&kernel, &vec![true; kernel.in_place.len()], None, &caps).unwrap();

@@ -76,12 +76,12 @@ const fn tile(rows: usize, columns: usize, depth: usize, lane_rows: usize, lane_
 }
 
 /// The form that a product takes without measurements.
-pub(crate) fn choose(body: &MatMul, caps: &Caps) -> Form {
-    candidates(body, caps)[0]
+pub(crate) fn choose(body: &MatMul, beside: usize, caps: &Caps) -> Form {
+    candidates(body, beside, caps)[0]
 }
 
-/// The forms that a product can take, the most promising one first.
-pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
+/// The forms that a product can take among so many of its size, the most promising one first.
+pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form> {
     if body.m <= 4 || body.n <= 4 || body.k <= 4 {
         return vec![Form::Loop];
     }
@@ -95,12 +95,13 @@ pub(crate) fn candidates(body: &MatMul, caps: &Caps) -> Vec<Form> {
                     continue;
                 }
                 let sizes = [shape.rows, shape.columns, shape.depth];
-                let time = estimate(body, caps, sizes, record, parts, COOPERATIVE);
+                let time = estimate(body, beside, caps, sizes, record, parts, COOPERATIVE);
                 found.extend(time.map(|time| (time, Form::Cooperative(shape, parts))));
             }
         } else {
             for (tile, record) in TILES.into_iter().filter(|(t, _)| t.fits(caps)) {
-                let time = estimate(body, caps, [tile.rows, tile.columns, tile.depth], record, parts, PLAIN);
+                let sizes = [tile.rows, tile.columns, tile.depth];
+                let time = estimate(body, beside, caps, sizes, record, parts, PLAIN);
                 found.extend(time.map(|time| (time, Form::Tile(tile, parts))));
             }
         }
@@ -114,9 +115,11 @@ const PLAIN: f64 = 40e12;
 const COOPERATIVE: f64 = 280e12;
 
 /// How long a product would take as tiles of some sizes whose sums are shared by some workgroups, in seconds of a device
-/// that does so many operations a second when it never waits. `None` if that makes no sense.
+/// that does so many operations a second when it never waits; of so many side by side, its share of their time. `None` if that
+/// makes no sense.
 fn estimate(
     body: &MatMul,
+    beside: usize,
     caps: &Caps,
     [rows, columns, depth]: [usize; 3],
     record: Record,
@@ -136,7 +139,7 @@ fn estimate(
     }
     // The cores go through their workgroups in turns; one that holds few waits for memory.
     let cores = (caps.parallel / 4).max(1) as f64;
-    let groups = (parts * batch * down * across) as f64;
+    let groups = (beside * parts * batch * down * across) as f64;
     let turns = (groups / cores).ceil();
     let hidden = 0.55 + 0.45 * (turns / record.resident).min(1.0);
     let padded = 2.0 * (batch * down * rows * across * columns) as f64 * body.k as f64;
