@@ -304,8 +304,8 @@ impl Wgpu {
         let batch = |of: usize, times: usize| -> Vec<Launch<'_>> {
             let mut unused = unused.iter();
             let mut launch = |i: usize| {
-                let beside = (i % kernel.beside != 0).then(|| unused.next()).flatten();
-                let writes = beside.unwrap_or(&written);
+                let waits = i.is_multiple_of(kernel.beside);
+                let writes = if waits { &written } else { unused.next().unwrap_or(&written) };
                 Launch { kernel, pipeline: forms[of].1, reads: &read, writes, args: &args }
             };
             (0..times).map(&mut launch).collect()
