@@ -238,6 +238,20 @@ fn scatter_add_of_all_shapes() {
     }
 }
 
+/// More often than a workgroup looks at positions at a time. (Halves would be rounded less often than by the reference.)
+#[test]
+fn an_index_met_a_thousand_times() {
+    let Some(device) = gpu() else { return };
+    for dtype in [DType::F32, DType::I32, DType::I64, DType::U8] {
+        for (rows, width) in [(2, 16), (7, 33), (1, 64)] {
+            let from = [2500, width];
+            let index = ids(&[2500, 1], rows as u32, &device).expand(&from).unwrap();
+            let (base, value) = (data(&[rows, width], dtype, 1, &device), data(&from, dtype, 2, &device));
+            check(&format!("{dtype} {rows}x{width}"), &base.scatter_add(0, &index, &value).unwrap());
+        }
+    }
+}
+
 #[test]
 fn gradients_of_tables() {
     let Some(device) = gpu() else { return };

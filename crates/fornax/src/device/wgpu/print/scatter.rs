@@ -16,6 +16,10 @@ use std::fmt::Write;
 const LANES: usize = 128;
 /// Positions that a workgroup looks at before it adds what it found.
 const BLOCK: usize = 1024;
+/// Words with a bit for each of them.
+const WORDS: usize = BLOCK / 32;
+/// Rows of values that are loaded together.
+const TOGETHER: usize = 8;
 
 pub(super) fn print(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Result<()> {
     let m = printer.module();
@@ -127,7 +131,8 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
         }
     }
     m.globals += "var<workgroup> earlier: atomic<u32>;\nvar<workgroup> repeated: u32;\n";
-    let _ = writeln!(m.globals, "var<workgroup> same: array<atomic<u32>, {}>;", BLOCK / 32);
+    let _ = writeln!(m.globals, "var<workgroup> same: array<atomic<u32>, {WORDS}>;");
+    let _ = writeln!(m.globals, "var<workgroup> list: array<u32, {BLOCK}>;\nvar<workgroup> found: u32;");
     let vectors = inner / vector;
     let lanes = vectors.next_multiple_of(32).clamp(64, 256);
     let chunks = vectors.div_ceil(lanes);
@@ -182,9 +187,9 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     for (e, x) in start.iter().enumerate() {
         line!(m, "var sum{e}: {t} = {x};");
     }
-    // One bit for each position of a block that has the index; then all lanes follow the bits, in order.
+    // One bit for each position of a block that has the index, then a list of those, which all lanes follow in order.
     line!(m, "for (var base = mine - mine % {BLOCK}u; base < {count}u; base += {BLOCK}u) {{");
-    line!(m, "if (lane < {}u) {{ atomicStore(&same[lane], 0u); }}", BLOCK / 32);
+    line!(m, "if (lane < {WORDS}u) {{ atomicStore(&same[lane], 0u); }}");
     line!(m, "workgroupBarrier();");
     line!(m, "let end = min({BLOCK}u, {count}u - base);");
     line!(m, "for (var i = lane; i < end; i += {lanes}u) {{");
@@ -192,40 +197,58 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     line!(m, "if (base + i >= mine && {other} == {own}) {{ atomicOr(&same[i / 32u], 1u << (i % 32u)); }}");
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
-    line!(m, "for (var word = 0u; word < {}u; word++) {{", BLOCK / 32);
-    line!(m, "var left = atomicLoad(&same[word]);");
+    line!(m, "if (lane < {WORDS}u) {{");
+    line!(m, "var at = 0u;");
+    line!(m, "for (var word = 0u; word < lane; word++) {{ at += countOneBits(atomicLoad(&same[word])); }}");
+    line!(m, "var left = atomicLoad(&same[lane]);");
     line!(m, "while (left != 0u) {{");
-    line!(m, "let i = word * 32u + firstTrailingBit(left);");
+    line!(m, "list[at] = base + lane * 32u + firstTrailingBit(left);");
+    line!(m, "at++;");
     line!(m, "left &= left - 1u;");
-    let coords = place("(base + i)");
-    let view = &body.value.1;
-    let values = if loads {
-        let at = m.bind("a", &address(view, &coords));
-        match inside(view, &coords) {
-            None => m.elements(value, dtype, &at, 4),
-            Some(guard) => {
-                let guard = m.bind("g", &guard);
-                let at = m.bind("a", &format!("select(0u, {at}, {guard})"));
-                let nothing = zero(dtype, printer.caps.int64);
-                let values = m.elements(value, dtype, &at, 4);
-                values.iter().map(|v| format!("select({nothing}, {v}, {guard})")).collect()
-            }
-        }
-    } else {
-        let mut values = vec![];
-        for e in 0..vector {
-            let mut coords = coords.clone();
-            if e > 0 {
-                coords[last] = format!("({} + {e}u)", coords[last]);
-            }
-            values.push(element(&mut m, body.value.0, view, &coords));
-        }
-        values
-    };
-    for (e, x) in values.iter().enumerate() {
-        line!(m, "sum{e} += {x};");
-    }
     line!(m, "}}");
+    line!(m, "if (lane == {}u) {{ found = at; }}", WORDS - 1);
+    line!(m, "}}");
+    line!(m, "workgroupBarrier();");
+    // Rows are on their way together; those past the last one are the last one again, and not added.
+    line!(m, "for (var n = 0u; n < found; n += {TOGETHER}u) {{");
+    let view = &body.value.1;
+    let mut rows = vec![];
+    for j in 0..TOGETHER {
+        let k = m.bind("k", &format!("list[min(n + {j}u, found - 1u)]"));
+        let coords = place(&k);
+        let values = if loads {
+            let at = m.bind("a", &address(view, &coords));
+            match inside(view, &coords) {
+                None => m.elements(value, dtype, &at, 4),
+                Some(guard) => {
+                    let guard = m.bind("g", &guard);
+                    let at = m.bind("a", &format!("select(0u, {at}, {guard})"));
+                    let nothing = zero(dtype, printer.caps.int64);
+                    let values = m.elements(value, dtype, &at, 4);
+                    values.iter().map(|v| format!("select({nothing}, {v}, {guard})")).collect()
+                }
+            }
+        } else {
+            let mut values = vec![];
+            for e in 0..vector {
+                let mut coords = coords.clone();
+                if e > 0 {
+                    coords[last] = format!("({} + {e}u)", coords[last]);
+                }
+                values.push(element(&mut m, body.value.0, view, &coords));
+            }
+            values
+        };
+        rows.push(values.iter().map(|x| m.bind("x", x)).collect::<Vec<String>>());
+    }
+    for (j, row) in rows.iter().enumerate() {
+        for (e, x) in row.iter().enumerate() {
+            match j {
+                0 => line!(m, "sum{e} += {x};"),
+                _ => line!(m, "sum{e} = select(sum{e}, sum{e} + {x}, n + {j}u < found);"),
+            }
+        }
+    }
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
     line!(m, "}}");
