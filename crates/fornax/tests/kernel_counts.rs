@@ -5,8 +5,9 @@ mod on;
 use fornax::kernel::{Body, Inst};
 use fornax::nn::{Linear, Module, Parameter};
 use fornax::optim::{AdamW, GradScaler, Optimizer, clip_grad_norm};
+use fornax::profile::count;
 use fornax::schedule::Plan;
-use fornax::{AttentionOptions, DType, Device, Result, Tensor, autocast, realize};
+use fornax::{AttentionOptions, DType, Device, Gradients, Result, Tensor, autocast, realize};
 
 fn device() -> Device {
     on::fresh()
@@ -217,5 +218,42 @@ fn mixed_precision_costs_a_few_launches_however_many_parameters() -> Result<()> 
     // The numbers of the next step, and the verdict of all parameters and its consequences.
     let scaled = mlp_step(DType::F16, true, 512, &device)?;
     assert!(scaled <= narrow + 6, "f16 with a scaler takes {scaled} launches, bf16 {narrow}");
+    Ok(())
+}
+
+#[test]
+fn scaling_and_clipping_read_each_gradient_once_more() -> Result<()> {
+    let device = device();
+    const N: usize = 256;
+    let bytes = |scale: bool, clip: bool| -> Result<u64> {
+        // Several, so that a verdict is one of all.
+        let weights = [(); 3].map(|()| Parameter::new(&randn(&[N, N], &device)));
+        let weights = weights.into_iter().collect::<Result<Vec<_>>>()?;
+        let named = weights.iter().enumerate().map(|(i, weight)| (i.to_string(), weight.clone()));
+        let mut optimizer = Optimizer::new(AdamW::default(), 1e-3, named.collect())?;
+        let mut scaler = GradScaler::new(&device)?;
+        let x = randn(&[32, N], &device);
+        let clipped = |gradients: Gradients| match clip {
+            true => clip_grad_norm(&gradients, &weights, 1.0).map(|(clipped, _)| clipped),
+            false => Ok(gradients),
+        };
+        let mut step = || {
+            let y = weights.iter().try_fold(x.clone(), |x, weight| x.matmul(&weight.tensor()))?;
+            let loss = y.sqr()?.mean_all()?;
+            if !scale {
+                return optimizer.step(&clipped(loss.backward()?)?);
+            }
+            let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+            scaler.step(&mut optimizer, &clipped(gradients)?, &overflow, &[&loss])
+        };
+        (0..3).try_for_each(|_| step())?;
+        let counts = count(&device, step)?;
+        Ok(counts.bytes_read + counts.bytes_written)
+    };
+    let plain = bytes(false, false)?;
+    for (scale, clip) in [(true, false), (false, true), (true, true)] {
+        let (bytes, most) = (bytes(scale, clip)?, plain + (3 * N * N * 4) as u64 + 1000);
+        assert!(bytes <= most, "scaled {scale}, clipped {clip}: {bytes} bytes, at most {most} expected");
+    }
     Ok(())
 }

@@ -77,11 +77,14 @@ impl GradScaler {
             scope("scaler", || {
                 let factor = self.scale.recip()?;
                 let mut finite = vec![];
-                let unscaled = gradients.map(|_, gradient| {
+                let unscale = |gradient: &Tensor| {
                     let wide = gradient.to_dtype(gradient.dtype().compute())?;
-                    let gradient = wide.mul(&factor.to_dtype(wide.dtype())?)?;
-                    finite.push(gradient.isfinite()?.all(&[], false)?);
-                    Ok(gradient)
+                    wide.mul(&factor.to_dtype(wide.dtype())?)
+                };
+                let unscaled = gradients.map(|_, gradient| {
+                    // Behind a fence of its own: nothing that must wait for the verdict joins the launch that finds it.
+                    finite.push(unscale(&gradient.fence())?.isfinite()?.all(&[], false)?);
+                    unscale(gradient)
                 })?;
                 let overflow = match finite.len() {
                     0 => Tensor::zeros(&[], DType::Bool, self.scale.device())?,

@@ -175,11 +175,33 @@ impl<'a> Fuser<'a> {
             for edge in &self.edges.src[id] {
                 let from = self.of[edge.base.index()];
                 let other = from != usize::MAX && from != at;
-                if other && self.group(from).kind == Kind::Loop && self.try_merge(from, at) {
+                let fits = other && self.group(from).kind == Kind::Loop && !self.is_strange(edge.base, at);
+                if fits && self.try_merge(from, at) {
                     at = from;
                 }
             }
         }
+    }
+
+    /// Whether a value is a number that lies in a group with reductions but needs none of them. Whoever uses only that has
+    /// nothing to do with the reductions, and should rather join those who use it: an optimizer's update would be cut in two by
+    /// the verdict on overflows, since both multiply by the same scale.
+    fn is_strange(&self, id: NodeId, user: usize) -> bool {
+        let home = self.of[id.index()];
+        if self.graph.node(id).numel() > 1
+            || self.group(user).space.numel() == 1
+            || !self.group(home).space.has_reduced()
+        {
+            return false;
+        }
+        let mut stack = vec![id];
+        while let Some(id) = stack.pop() {
+            if self.edges.class[id.index()] == Class::Reduce {
+                return false;
+            }
+            stack.extend(depends(self.edges, id).filter(|n| self.of[n.index()] == home));
+        }
+        true
     }
 
     /// Reductions over one space that read the same memory share a kernel, and so do numbers made of one.
