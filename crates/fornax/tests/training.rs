@@ -6,7 +6,7 @@ use fornax::nn::{
     Dropout, Embedding, Linear, Module, MultiHeadAttention, Parameter, TransformerBlock, Visitor,
 };
 use fornax::optim::{
-    Adam, AdamW, GradScaler, Group, Lion, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
+    Adam, AdamW, GradScaler, Group, Lion, Moment, Optimizer, Rule, Sgd, clip_grad_norm, clip_grad_value,
 };
 use fornax::{DType, Error, Result, Tensor, manual_seed};
 
@@ -181,6 +181,60 @@ fn scaled_steps_equal_plain_ones_and_overflow_is_skipped() -> Result<()> {
         scales.push(scaler.current().item::<f32>()?);
     }
     assert_eq!(scales[6..], [512.0, 512.0]);
+    Ok(())
+}
+
+/// Descent whose steps become shorter at the third.
+struct Late;
+
+impl Rule for Late {
+    fn states(&self) -> &[&'static str] {
+        &[]
+    }
+    fn numbers(&self, at: Moment) -> Vec<f64> {
+        vec![if at.step < 3 { at.lr } else { at.lr / 4.0 }]
+    }
+    fn update(&self, p: &Tensor, g: &Tensor, _: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+        Ok((p.sub(&g.mul(&n[0])?)?, vec![]))
+    }
+}
+
+#[test]
+fn numbers_that_change_late_go_by_the_steps_that_counted() -> Result<()> {
+    let device = on::device();
+    let parameter = Parameter::new(&Tensor::zeros(&[2], DType::F32, &device)?)?;
+    let mut optimizer = Optimizer::new(Late, 1.0, vec![("p".into(), parameter.clone())])?;
+    let mut scaler = GradScaler::with_scale(2.0, &device)?;
+    let (one, infinite) = (Tensor::ones(&[2], DType::F32, &device)?, f32::INFINITY);
+    let mut expected = 0.0;
+    for (bad, step) in
+        [(false, 1.0), (true, 0.0), (false, 1.0), (true, 0.0), (true, 0.0), (false, 0.25), (false, 0.25)]
+    {
+        let x = if bad { one.mul(infinite)? } else { one.clone() };
+        let loss = parameter.tensor().mul(&x)?.sum_all()?;
+        let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+        scaler.step(&mut optimizer, &gradients, &overflow, &[])?;
+        expected -= step;
+        assert_eq!(parameter.tensor().to_vec::<f32>()?, [expected; 2]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_learning_rate_of_zero_is_the_same_plan() -> Result<()> {
+    let device = on::fresh();
+    let model = Linear::new(4, 2, &device)?;
+    let x = Tensor::ones(&[3, 4], DType::F32, &device)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, model.named_parameters())?;
+    let mut scaler = GradScaler::new(&device)?;
+    for (step, lr) in [0.1, 0.05, 0.02, 0.0, 0.01, 0.0].into_iter().enumerate() {
+        optimizer.set_lr(lr)?;
+        device.reset_stats();
+        let loss = model.forward(&x)?.sqr()?.mean_all()?;
+        let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+        scaler.step(&mut optimizer, &gradients, &overflow, &[&loss])?;
+        assert!(step < 2 || device.stats().plans_built == 0, "step {step} built a plan");
+    }
     Ok(())
 }
 

@@ -258,9 +258,16 @@ impl<R: Rule> Optimizer<R> {
         let Some((_, skipped_before)) = skips else {
             return at(steps + 1).into_iter().map(tensor).collect();
         };
-        let fewer = at(steps + 1 - uncertain as u64);
-        let both = at(steps + 1).into_iter().zip(fewer);
-        both.map(|(counted, skipped)| skipped_before.where_(&tensor(skipped)?, &tensor(counted)?)).collect()
+        // Most numbers are the same at every step, so there is nothing to choose. Which these are must not depend on the
+        // learning rate: it would be part of the structure.
+        let typical = |step| self.rule.numbers(Moment { lr: 1.0, weight_decay: 1.0, step });
+        let changes = typical(1).into_iter().zip(typical(2)).map(|(first, second)| first != second);
+        let both = at(steps + 1).into_iter().zip(at(steps + 1 - uncertain as u64));
+        let number = |((counted, skipped), changes): ((f64, f64), bool)| match changes || counted != skipped {
+            true => skipped_before.where_(&tensor(skipped)?, &tensor(counted)?),
+            false => tensor(counted),
+        };
+        both.zip(changes).map(number).collect()
     }
 
     /// Takes back the count of a step that turned out to be skipped.
