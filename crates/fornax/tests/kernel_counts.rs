@@ -257,3 +257,15 @@ fn scaling_and_clipping_read_each_gradient_once_more() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn numbers_made_of_numbers_many_times_over_are_planned_at_once() -> Result<()> {
+    let device = device();
+    let (x, mut number) = (randn(&[1000], &device), Tensor::from_slice(&[0.5f32], &[], &device)?);
+    for _ in 0..60 {
+        // Each from the one before twice: as many paths as 2 to the 60.
+        number = number.mul(&number)?.sqrt()?;
+    }
+    assert_kernels("numbers", &[&x.sum_all()?.mul(&number)?, &x.mul(&number)?], 3);
+    Ok(())
+}

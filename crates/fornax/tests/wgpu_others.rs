@@ -205,6 +205,45 @@ fn attention_gradients_with_masks() {
     }
 }
 
+/// Rows that a workgroup passes over, whose maximum and sum of exponentials are found together.
+#[test]
+fn exponentials_of_long_rows() {
+    let Some(device) = gpu() else { return };
+    for dtype in [DType::F32, DType::F16] {
+        for width in [20_000, 20_001, 20_007] {
+            let rows = 140;
+            let x = data(&[rows, width], dtype, 1, &device).to_dtype(DType::F32).unwrap();
+            let mut values: Vec<f32> = x.mul(3.0).unwrap().to_vec().unwrap();
+            // Rows that rise and fall, a large value at an end, and what is not finite: one, some, all of a row.
+            for (i, row) in values.chunks_mut(width).enumerate() {
+                match i {
+                    0 => row.iter_mut().enumerate().for_each(|(j, v)| *v = j as f32 / 100.0),
+                    1 => row.iter_mut().enumerate().for_each(|(j, v)| *v = -(j as f32) / 100.0),
+                    2 => row[width - 1] = 60.0,
+                    3 => row[0] = f32::NEG_INFINITY,
+                    4 => row[..width - 1].fill(f32::NEG_INFINITY),
+                    5 => row.fill(f32::NEG_INFINITY),
+                    6 => row[width / 2] = f32::INFINITY,
+                    7 => row[width - 1] = f32::NAN,
+                    _ => {}
+                }
+            }
+            let x = Tensor::from_slice(&values, &[rows, width], &device).unwrap().to_dtype(dtype).unwrap();
+            x.eval().unwrap();
+            let wide = x.to_dtype(DType::F32).unwrap();
+            check(&format!("{dtype} {width}: log of the sum"), &wide.logsumexp(&[-1], false).unwrap());
+            let ids = ids(&[rows], width as u32, &device);
+            check(
+                &format!("{dtype} {width}: softmax"),
+                &wide.softmax(-1).unwrap().sqr().unwrap().sum(&[-1], false).unwrap(),
+            );
+            let finite = wide.narrow(0, 8, rows - 8).unwrap();
+            let loss = finite.cross_entropy(&ids.narrow(0, 8, rows - 8).unwrap()).unwrap();
+            check(&format!("{dtype} {width}: cross-entropy"), &loss);
+        }
+    }
+}
+
 fn ids(shape: &[usize], below: u32, device: &Device) -> Tensor {
     let n: usize = shape.iter().product();
     let ids: Vec<i64> = (0..n).map(|i| (fornax::random::threefry(3, 8, i as u64).0 % below) as i64).collect();

@@ -260,7 +260,7 @@ impl<R: Rule> Optimizer<R> {
         };
         // Most numbers are the same at every step, so there is nothing to choose. Which these are must not depend on the
         // learning rate: it would be part of the structure.
-        let typical = |step| self.rule.numbers(Moment { lr: 1.0, weight_decay: 1.0, step });
+        let typical = |step| self.rule.numbers(Moment { lr: 0.3, weight_decay: 0.7, step });
         let changes = typical(1).into_iter().zip(typical(2)).map(|(first, second)| first != second);
         let both = at(steps + 1).into_iter().zip(at(steps + 1 - uncertain as u64));
         let number = |((counted, skipped), changes): ((f64, f64), bool)| match changes || counted != skipped {

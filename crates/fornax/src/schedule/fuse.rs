@@ -194,10 +194,13 @@ impl<'a> Fuser<'a> {
         {
             return false;
         }
-        let mut stack = vec![id];
+        let (mut stack, mut seen) = (vec![id], FxHashSet::default());
         while let Some(id) = stack.pop() {
             if self.edges.class[id.index()] == Class::Reduce {
                 return false;
+            }
+            if !seen.insert(id) {
+                continue;
             }
             stack.extend(depends(self.edges, id).filter(|n| self.of[n.index()] == home));
         }

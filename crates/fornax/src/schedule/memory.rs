@@ -88,7 +88,7 @@ pub(super) fn place(
             }
             let size = size_class(bytes(id));
             // A launch that need not wait would have to for a slot that was used before.
-            if !waits && APART * (apart + size) <= slots.iter().sum() {
+            if !waits && apart + size <= slots.iter().sum::<usize>() / APART {
                 apart += size;
                 places.insert(id, Place::Slot(slots.len()));
                 slots.push(size);

@@ -54,7 +54,7 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     let inputs: Vec<Option<NodeId>> = request.inputs.iter().map(|i| map[i.index()]).collect();
     let donated = batch::donate(&graph, &inputs, request.donations, &mut kernels);
     let kernels = if request.fusion { batch::batch(&graph, kernels, &donated) } else { kernels };
-    let mut kernels = order::arrange(kernels, &donated, request.side_by_side);
+    let mut kernels = order::arrange(&graph, kernels, &donated, request.side_by_side);
     let scalars: Vec<Option<NodeId>> = request.scalars.iter().map(|s| map[s.index()]).collect();
     if request.line > 1 {
         lines::lengthen(&graph, &mut kernels, request.line, request.largest);

@@ -4,22 +4,102 @@
 use super::batch::Donation;
 use super::lower::Lowered;
 use super::plan::{Place, Plan};
-use crate::graph::NodeId;
-use crate::kernel::Body;
+use crate::graph::{Graph, NodeId};
+use crate::kernel::{Body, Inst, Kernel, Loop};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How far a launch may move ahead of others: farther would keep what it writes in memory for longer.
-const AHEAD: usize = 16;
+/// How far a launch may move ahead of others, the best first.
+const AHEAD: [usize; 4] = [16, 8, 4, 2];
+/// Moving launches ahead keeps what they write for longer: at most one part in so many more memory for temporaries.
+const LONGER: usize = 16;
 
 /// Puts launches in order: every one after what it needs, close to the order in which they came. Where launches run side by
 /// side, those that need not wait come first, and among those that must the one that waits for most: then others that
 /// would wait for some of the same need not any more.
-pub(super) fn arrange(kernels: Vec<Lowered>, donated: &[Donation], side_by_side: bool) -> Vec<Lowered> {
+pub(super) fn arrange(
+    graph: &Graph,
+    kernels: Vec<Lowered>,
+    donated: &[Donation],
+    side_by_side: bool,
+) -> Vec<Lowered> {
     let Some(order) = Order::new(&kernels, donated) else { return kernels };
-    let sequence = if side_by_side { order.few_waits(&kernels) } else { order.sequence() };
-    let Some(sequence) = sequence else { return kernels };
+    let Some(mut sequence) = order.sequence() else { return kernels };
+    if side_by_side {
+        let most = peak(graph, &kernels, &sequence);
+        let most = most + most / LONGER;
+        let mut arranged = AHEAD.iter().map(|&ahead| few_waits(&order, &kernels, &sequence, ahead));
+        let fitting = arranged.find(|arranged| peak(graph, &kernels, arranged) <= most);
+        sequence = fitting.unwrap_or(sequence);
+    }
     let mut kernels: Vec<Option<Lowered>> = kernels.into_iter().map(Some).collect();
     sequence.into_iter().filter_map(|at| kernels[at].take()).collect()
+}
+
+/// An order in which few launches must wait for others, from one that is possible.
+fn few_waits(order: &Order, kernels: &[Lowered], possible: &[usize], ahead: usize) -> Vec<usize> {
+    let mut unsettled = Unsettled::default();
+    let mut left = possible.to_vec();
+    let mut launched = vec![false; left.len()];
+    let mut sequence = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        // Nothing is overwritten before all have looked at their indices that did so before: a step that fails must leave
+        // everything as it was.
+        let mut reports = false;
+        let near = left.iter().enumerate().take(ahead);
+        let ready = near.filter(|(_, at)| {
+            let kernel = &kernels[**at].kernel;
+            let waits = reports && !kernel.in_place.is_empty();
+            reports |= may_report(kernel);
+            !waits && order.before[**at].iter().all(|&b| launched[b])
+        });
+        let waits = ready.map(|(i, &at)| (i, unsettled.waits(&kernels[at])));
+        // The first of the best; the first launch that is left is always ready.
+        let best = waits.min_by_key(|&(_, waits)| if waits == 0 { 0 } else { usize::MAX - waits });
+        let at = left.remove(best.map_or(0, |(i, _)| i));
+        unsettled.launch(&kernels[at]);
+        launched[at] = true;
+        sequence.push(at);
+    }
+    sequence
+}
+
+/// Whether a kernel may find an index that is out of range.
+fn may_report(kernel: &Kernel) -> bool {
+    let gathers = |body: &Loop| body.program.iter().any(|i| matches!(i.inst, Inst::Gather { .. }));
+    match &kernel.body {
+        Body::Loop(body) => gathers(body),
+        Body::MatMul(body) => gathers(&body.epilogue),
+        Body::ScatterAdd(_) => true,
+        _ => false,
+    }
+}
+
+/// The most bytes of temporaries at a time, in an order of launches.
+fn peak(graph: &Graph, kernels: &[Lowered], sequence: &[usize]) -> usize {
+    let outputs: FxHashSet<NodeId> = graph.outputs.iter().copied().collect();
+    let mut last: FxHashMap<NodeId, usize> = FxHashMap::default();
+    for (i, &at) in sequence.iter().enumerate() {
+        kernels[at].reads.iter().chain(&kernels[at].writes).for_each(|&n| {
+            last.insert(n, i);
+        });
+    }
+    let mut sizes: FxHashMap<NodeId, usize> = FxHashMap::default();
+    let (mut live, mut most) = (0, 0);
+    for (i, &at) in sequence.iter().enumerate() {
+        let launch = &kernels[at];
+        for (&n, port) in
+            launch.writes.iter().zip(&launch.kernel.writes).filter(|(n, _)| !outputs.contains(n))
+        {
+            let size = port.len * port.dtype.size();
+            live += size;
+            sizes.insert(n, size);
+        }
+        most = most.max(live);
+        for n in launch.reads.iter().chain(&launch.writes).filter(|n| last[*n] == i) {
+            live -= sizes.remove(n).unwrap_or(0);
+        }
+    }
+    most
 }
 
 /// Tells the products of a finished plan how many equal ones run beside them.
@@ -155,26 +235,6 @@ impl Order {
         (sequence.len() == waiting.len()).then_some(sequence)
     }
 
-    /// An order in which few launches must wait for others.
-    fn few_waits(&self, kernels: &[Lowered]) -> Option<Vec<usize>> {
-        let mut unsettled = Unsettled::default();
-        let mut left: Vec<usize> = self.sequence()?;
-        let mut launched = vec![false; left.len()];
-        let mut sequence = Vec::with_capacity(left.len());
-        while !left.is_empty() {
-            let near = left.iter().enumerate().take(AHEAD);
-            let ready = near.filter(|(_, at)| self.before[**at].iter().all(|&b| launched[b]));
-            let waits = ready.map(|(i, &at)| (i, unsettled.waits(&kernels[at])));
-            // The first of the best; the first launch that is left is always ready.
-            let best = waits.min_by_key(|&(_, waits)| if waits == 0 { 0 } else { usize::MAX - waits });
-            let at = left.remove(best.map_or(0, |(i, _)| i));
-            unsettled.launch(&kernels[at]);
-            launched[at] = true;
-            sequence.push(at);
-        }
-        Some(sequence)
-    }
-
     pub fn precedes(&self, a: usize, b: usize) -> bool {
         self.ancestors[b][a / 64] >> (a % 64) & 1 == 1
     }
@@ -242,7 +302,7 @@ mod tests {
     fn memory_of_its_own_saves_a_launch_from_waiting() -> Result<()> {
         let (x, w) = (data(&[1024, 64])?, data(&[64, 64])?);
         let mut chain = x.matmul(&data(&[64, 2048])?)?.matmul(&data(&[2048, 64])?)?;
-        for _ in 0..2 * AHEAD {
+        for _ in 0..2 * AHEAD[0] {
             chain = chain.matmul(&w)?;
         }
         // So late that memory of the chain's is free, and waits for nothing else.
@@ -253,6 +313,54 @@ mod tests {
         assert_eq!(arranged.waits(), arranged.launches() - 2, "{arranged}");
         let (most, bytes) = (plain.temporary_bytes() * (APART + 1) / APART, arranged.temporary_bytes());
         assert!(bytes > plain.temporary_bytes() && bytes <= most, "{bytes}");
+        Ok(())
+    }
+
+    #[test]
+    fn parts_that_share_memory_one_after_another_still_do() -> Result<()> {
+        let w = data(&[64, 4096])?;
+        let parts = (0..32).map(|_| {
+            let scores = data(&[32, 64])?.matmul(&w)?;
+            scores.softmax(-1)?.matmul(&w.t()?)
+        });
+        let parts = parts.collect::<Result<Vec<Tensor>>>()?;
+        let [plain, arranged] = plans(&[&Tensor::cat(&parts.iter().collect::<Vec<_>>(), 0)?])?;
+        let (bytes, most) = (arranged.temporary_bytes(), plain.temporary_bytes() * 5 / 4);
+        assert!(bytes <= most, "{bytes} bytes where {} were enough", plain.temporary_bytes());
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_overwritten_before_indices_were_looked_at() -> Result<()> {
+        let device = Device::cpu();
+        let (table, x) = (data(&[100, 64])?, data(&[64, 64])?);
+        let ids = Tensor::zeros(&[300], DType::I64, &device)?;
+        ids.eval()?;
+        let (p, q) = (x.matmul(&x)?.fence(), x.t()?.matmul(&x)?.fence());
+        // Waits for one, and may report; what overwrites an input waits for two.
+        let found = Tensor::embedding(&table.mul(&p.narrow(0, 0, 1)?.sum_all()?)?, &ids)?.matmul(&x)?;
+        let old = data(&[64, 64])?;
+        let new = old.add(&p)?.add(&q)?;
+        let asked = Asked::collect(&[&found, &new], 0)?;
+        let form = asked.graph();
+        let input = asked
+            .inputs
+            .iter()
+            .position(|(_, buffer)| old.buffer().is_some_and(|own| own.id() == buffer.id()));
+        let plan = schedule(&Request {
+            graph: &form.graph,
+            inputs: &form.inputs,
+            scalars: &form.scalars,
+            donations: &[(1, input.unwrap_or(0))],
+            fusion: true,
+            memories: usize::MAX,
+            side_by_side: true,
+            line: 1,
+            largest: usize::MAX,
+        })?;
+        let at = |fits: &dyn Fn(&Kernel) -> bool| plan.steps.iter().position(|step| fits(&step.kernel));
+        let (reports, overwrites) = (at(&may_report), at(&|kernel| !kernel.in_place.is_empty()));
+        assert!(reports.is_some() && overwrites > reports, "{plan}");
         Ok(())
     }
 

@@ -67,7 +67,7 @@ impl Plan {
     }
 
     /// How many launches wait for those before them, where others run side by side: they read or overwrite what one of those
-    /// has used.
+    /// has used. What a device adds for itself, such as memory for unfinished sums, is not counted.
     pub fn waits(&self) -> usize {
         super::order::waits(self).into_iter().filter(|waits| *waits).count()
     }

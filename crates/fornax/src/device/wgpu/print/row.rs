@@ -2,6 +2,7 @@
 //! the whole row in registers, *streaming* passes over it once for every reduction that depends on another, *split*
 //! gives a long row to many workgroups, a dispatch for every pass.
 
+mod exponentials;
 mod split;
 
 use super::lanes::{Team, precedes, reduce, reduce_arg};
@@ -13,6 +14,7 @@ use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Reduce;
 use crate::kernel::{Inst, Level, Loop, Segment, Source, Val};
+use exponentials::Exponentials;
 pub(super) use split::print_together;
 use std::fmt::Write;
 
@@ -380,14 +382,21 @@ fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> R
     let row = open_rows(&mut m, rows, team);
     let vectors = format!("{}u", rows.vectors());
     let step = format!("{width}u");
+    let exponentials = Exponentials::of(rows);
     for pass in 0..rows.passes {
         for i in rows.scalars(pass) {
             rows.program.instruction(&mut m, i, &row, 0, 1);
         }
-        let reductions = rows.reductions(pass);
-        rows.open_accumulators(&mut m, &reductions);
-        pass_loop(&mut m, rows, &row, pass, ["place", &vectors, &step], &format!("wanted < {}u", rows.rows));
-        rows.close_accumulators(&mut m, team, &reductions);
+        match (pass, &exponentials) {
+            (0, Some(both)) => both.print_maximum(&mut m, rows, &row, team),
+            (1, Some(both)) => both.print_sum(&mut m, rows, team),
+            _ => {
+                let (reductions, exists) = (rows.reductions(pass), format!("wanted < {}u", rows.rows));
+                rows.open_accumulators(&mut m, &reductions);
+                pass_loop(&mut m, rows, &row, pass, ["place", &vectors, &step], &exists);
+                rows.close_accumulators(&mut m, team, &reductions);
+            }
+        }
     }
     line!(m, "if (wanted < {}u && place == 0u) {{", rows.rows);
     rows.program.stores(&mut m, &rows.row_stores(), &row, 0, 1);

@@ -137,6 +137,8 @@ fn estimate(
     if parts > 1 && (body.k < parts * depth * 4 || sums as u64 > caps.binding_bytes.min(1 << 28)) {
         return None;
     }
+    // Equal products that split their sums share the memory of those, and so wait for each other.
+    let beside = if parts > 1 { 1 } else { beside };
     // The cores go through their workgroups in turns; one that holds few waits for memory.
     let cores = (caps.parallel / 4).max(1) as f64;
     let groups = (beside * parts * batch * down * across) as f64;
