@@ -53,15 +53,15 @@ impl Exponentials {
         line!(m, "var top = {least};");
         line!(m, "var total = 0.0;");
         line!(m, "var at_vector = place;");
+        let ahead = |n: usize| match n {
+            0 => "at_vector".to_string(),
+            _ => format!("at_vector + {}u", n * step as usize),
+        };
+        // Several at a time, then those that are left.
         let most = (TOGETHER / vector).max(1);
-        for together in if most > 1 { vec![most, 1] } else { vec![1] } {
-            let ahead = |n: usize| format!("at_vector + {}u", n * step as usize);
-            line!(
-                m,
-                "for (; {} < {vectors}u; at_vector += {}u) {{",
-                ahead(together - 1),
-                together * step as usize
-            );
+        for together in [most, 1].into_iter().take(if most > 1 { 2 } else { 1 }) {
+            let stride = together * step as usize;
+            line!(m, "for (; {} < {vectors}u; at_vector += {stride}u) {{", ahead(together - 1));
             let at: Vec<String> = (0..together).map(|n| m.bind("at", &ahead(n))).collect();
             let points: Vec<Point> = at.iter().map(|at| rows.element_point(m, row, at)).collect();
             for &i in &needed {

@@ -22,7 +22,7 @@ var top = (-infinity());
 var total = 0.0;
 var at_vector = place;
 for (; at_vector + 7168u < 50257u; at_vector += 8192u) {
-let at_1 = at_vector + 0u;
+let at_1 = at_vector;
 let at_2 = at_vector + 1024u;
 let at_3 = at_vector + 2048u;
 let at_4 = at_vector + 3072u;
@@ -58,8 +58,8 @@ total += exp(v0_6 - s_17);
 total += exp(v0_7 - s_17);
 top = t_16;
 }
-for (; at_vector + 0u < 50257u; at_vector += 1024u) {
-let at_18 = at_vector + 0u;
+for (; at_vector < 50257u; at_vector += 1024u) {
+let at_18 = at_vector;
 let v0_0 = bitcast<f32>(r0[row * 50257u + at_18 + 0u]);
 let t_19 = max_nan(top, v0_0);
 let s_20 = select(t_19, 0.0, abs(t_19) == infinity());
