@@ -391,3 +391,25 @@ fn short_rows_read_backwards() {
         }
     }
 }
+
+#[test]
+fn what_may_find_a_bad_index_overwrites_nothing() {
+    let Some(device) = gpu() else { return };
+    let table = Tensor::arange(0, 100, 1, DType::F32, &device).unwrap();
+    let index = ids(&[64], 100, &device);
+    let old = data(&[64], DType::F32, 1, &device);
+    let found = table.gather(0, &index).unwrap();
+    let new = old.sub(&found).unwrap();
+    let want = values(&new.reference().unwrap(), &new);
+    fornax::eval_replacing(&[], &[(&new, &old)]).unwrap();
+    assert_eq!(new.to_vec::<f32>().unwrap().iter().map(|&v| v as f64).collect::<Vec<_>>(), want);
+    // A bad index leaves what would have been overwritten as it was.
+    let before = new.to_vec::<f32>().unwrap();
+    let mut bad = vec![1i64; 64];
+    bad[63] = 100;
+    let bad = Tensor::from_slice(&bad, &[64], &device).unwrap();
+    let next = new.sub(&table.gather(0, &bad).unwrap()).unwrap();
+    fornax::eval_replacing(&[], &[(&next, &new)]).unwrap();
+    assert!(matches!(next.to_vec::<f32>(), Err(fornax::Error::Index { .. })));
+    assert_eq!(new.to_vec::<f32>().unwrap(), before);
+}

@@ -2,7 +2,7 @@
 //! parameters becomes one kernel with a hundred segments that works in place.
 
 use super::lower::Lowered;
-use super::order::Order;
+use super::order::{Order, may_report};
 use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::{Body, Inst, Instr, Loop, Source};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,7 +39,8 @@ pub(super) fn donate(
         let Some(read) = kernels[at].reads.iter().position(|&n| n == input) else { continue };
         let kernel = &kernels[at].kernel;
         let safe = match &kernel.body {
-            Body::Loop(body) => point_by_point(body, write, read),
+            // What finds a bad index must leave everything as it was, and so must not overwrite anything itself.
+            Body::Loop(body) => point_by_point(body, write, read) && !may_report(kernel),
             Body::ScatterAdd(body) => body.in_place_base() == Some(read),
             _ => false,
         };
@@ -62,12 +63,9 @@ pub(super) fn donate(
 fn point_by_point(body: &Loop, write: usize, read: usize) -> bool {
     body.segments.iter().all(|segment| {
         let store = segment.stores.iter().find(|s| s.write == write);
-        let plain = |index: usize| {
-            !body.program.iter().any(|i| matches!(i.inst, Inst::Gather { load, .. } if load == index))
-        };
-        segment.loads.iter().enumerate().all(|(i, load)| {
+        segment.loads.iter().all(|load| {
             load.source != Source::Memory(read)
-                || (plain(i) && store.is_some_and(|s| s.view == load.view && s.view.is_contiguous()))
+                || store.is_some_and(|s| s.view == load.view && s.view.is_contiguous())
         })
     }) && !body.reduced.contains(&true)
 }

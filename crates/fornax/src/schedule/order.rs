@@ -64,7 +64,7 @@ fn few_waits(order: &Order, kernels: &[Lowered], possible: &[usize], ahead: usiz
 }
 
 /// Whether a kernel may find an index that is out of range.
-fn may_report(kernel: &Kernel) -> bool {
+pub(super) fn may_report(kernel: &Kernel) -> bool {
     let gathers = |body: &Loop| body.program.iter().any(|i| matches!(i.inst, Inst::Gather { .. }));
     match &kernel.body {
         Body::Loop(body) => gathers(body),

@@ -298,6 +298,10 @@ impl Wgpu {
         // A launch whose memories were not used before in its batch does not wait for the launches before it.
         let set = |_| kernel.writes.iter().map(memory).collect::<Result<_>>().ok();
         let unused: Vec<Vec<GpuMemory>> = (0..unused(kernel)).map_while(set).collect();
+        // Their first use would zero them, which no form shall be charged for.
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        unused.iter().flatten().for_each(|memory| encoder.clear_buffer(&memory.buffer, 0, None));
+        self.submit([encoder.finish()]);
         let unused: Vec<Vec<&dyn Memory>> =
             unused.iter().map(|set| set.iter().map(|m| m as &dyn Memory).collect()).collect();
         let args = vec![Scalar::Int(0); kernel.args.len()];
@@ -327,9 +331,7 @@ impl Wgpu {
                 let mut operands = kernel.reads.iter().zip(&reads);
                 operands.try_for_each(|(port, memory)| self.fill(port.dtype, memory))?;
             }
-            // The first time that a memory is used it is zeroed, which nobody shall be charged for.
-            let first = if of == 0 && !unused.is_empty() { most } else { 1 };
-            self.encode(&batch(of, first), None)?;
+            self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes).enumerate();
             let samples = ports
                 .map(|(n, (port, memory))| self.sample(port, memory, between_rows(kernel, n)))
