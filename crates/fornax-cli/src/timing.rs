@@ -91,9 +91,9 @@ pub fn time(
     Ok(Time::of((0..count).map(|_| seconds(repeats)).collect::<Result<_>>()?))
 }
 
-/// How many evaluations of some seconds and launches a GPU does in a row: for a millisecond and at least 20, but not so long
-/// that a driver would think it hangs. One of many launches is a row by itself; repeated, they would wait for those before
-/// that write the same memory, though nothing in the plan makes them wait.
+/// How many evaluations of some seconds and launches a GPU does in a row: for a millisecond and at least 20, but not more
+/// launches than one submit should hold, nor so long that a driver would think it hangs. One of many launches is a row by
+/// itself; repeated, they would wait for those before that write the same memory, though nothing in the plan makes them wait.
 fn repeats(one: f64, launches: u64) -> usize {
     if launches >= 100 {
         return 1;

@@ -88,15 +88,11 @@ pub(super) fn place(
             }
             let size = size_class(bytes(id));
             // A launch that need not wait would have to for a slot that was used before.
-            if !waits && apart + size <= slots.iter().sum::<usize>() / APART {
-                apart += size;
-                places.insert(id, Place::Slot(slots.len()));
-                slots.push(size);
-                live.push(id);
-                continue;
-            }
+            let own = !waits && apart + size <= slots.iter().sum::<usize>() / APART;
+            apart += if own { size } else { 0 };
             // The smallest free slot that is large enough and not much too large; otherwise a new one.
-            let best = free.iter().enumerate().filter(|(_, s)| slots[**s] >= size && slots[**s] <= 2 * size);
+            let fits = |slot: usize| !own && slots[slot] >= size && slots[slot] <= 2 * size;
+            let best = free.iter().enumerate().filter(|(_, s)| fits(**s));
             let slot = match best.min_by_key(|(_, s)| slots[**s]).map(|(i, _)| i) {
                 Some(i) => free.swap_remove(i),
                 None => {

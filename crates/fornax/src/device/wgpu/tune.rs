@@ -299,9 +299,11 @@ impl Wgpu {
         let set = |_| kernel.writes.iter().map(memory).collect::<Result<_>>().ok();
         let unused: Vec<Vec<GpuMemory>> = (0..unused(kernel)).map_while(set).collect();
         // Their first use would zero them, which no form shall be charged for.
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        unused.iter().flatten().for_each(|memory| encoder.clear_buffer(&memory.buffer, 0, None));
-        self.submit([encoder.finish()]);
+        if !unused.is_empty() {
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            unused.iter().flatten().for_each(|memory| encoder.clear_buffer(&memory.buffer, 0, None));
+            self.submit([encoder.finish()]);
+        }
         let unused: Vec<Vec<&dyn Memory>> =
             unused.iter().map(|set| set.iter().map(|m| m as &dyn Memory).collect()).collect();
         let args = vec![Scalar::Int(0); kernel.args.len()];
