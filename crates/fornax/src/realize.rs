@@ -4,7 +4,7 @@ use crate::asked::Asked;
 use crate::device::{Buffer, Device, Launch, Memory, Ran, Times};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
-use crate::schedule::{Place, Plan, Request, schedule};
+use crate::schedule::{Output, Place, Plan, Request, schedule};
 use crate::span::{self, Phase};
 use crate::tensor::Tensor;
 use crate::verify;
@@ -172,46 +172,51 @@ fn launch(
     let taken = |input: Option<usize>| input.filter(|&i| free[i]);
     check_budget(device, plan)?;
     let pipelines = device.compiled(plan)?;
-    let mut outputs = Vec::with_capacity(plan.outputs.len());
-    for output in &plan.outputs {
-        outputs.push(match taken(output.takes) {
-            Some(input) => inputs[input].clone(),
-            None => device.allocate(output.bytes)?,
-        });
-    }
-    let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
-    let memory = |place: &Place| match *place {
-        Place::Input(i) => inputs[i].memory(),
-        Place::Output(i) => outputs[i].memory(),
-        Place::Slot(i) => slots[i].memory(),
+    let results = || -> Result<Vec<Arc<Buffer>>> {
+        let memory = |output: &Output| match taken(output.takes) {
+            Some(input) => Ok(inputs[input].clone()),
+            None => device.allocate(output.bytes),
+        };
+        plan.outputs.iter().map(memory).collect()
     };
-    let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len());
-    let mut args: Vec<Scalar> = vec![];
-    for step in &plan.steps {
-        memories.extend(step.reads.iter().chain(&step.writes).map(memory));
-        args.extend(step.args.iter().map(|&a| scalars[a]));
+    // Evaluations in a row have results of their own, as those that somebody keeps.
+    let kept = (KEPT / plan.output_bytes().max(1)).clamp(1, device.timing().repeats());
+    let mut outputs = (0..kept).map(|_| results()).collect::<Result<Vec<_>>>()?;
+    let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
+    let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len() * kept);
+    for outputs in &outputs {
+        let memory = |place: &Place| match *place {
+            Place::Input(i) => inputs[i].memory(),
+            Place::Output(i) => outputs[i].memory(),
+            Place::Slot(i) => slots[i].memory(),
+        };
+        plan.steps.iter().for_each(|step| memories.extend(step.reads.iter().chain(&step.writes).map(memory)));
     }
-    let (mut memories, mut args) = (&memories[..], &args[..]);
-    let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len());
-    for (step, pipeline) in plan.steps.iter().zip(pipelines) {
-        batch.push(Launch {
-            kernel: &step.kernel,
-            pipeline: &**pipeline,
-            reads: first(&mut memories, step.reads.len()),
-            writes: first(&mut memories, step.writes.len()),
-            args: first(&mut args, step.args.len()),
-        });
+    let args: Vec<Scalar> = plan.steps.iter().flat_map(|step| &step.args).map(|&a| scalars[a]).collect();
+    let mut memories = &memories[..];
+    let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len() * kept);
+    for _ in 0..kept {
+        let mut args = &args[..];
+        for (step, pipeline) in plan.steps.iter().zip(pipelines) {
+            batch.push(Launch {
+                kernel: &step.kernel,
+                pipeline: &**pipeline,
+                reads: first(&mut memories, step.reads.len()),
+                writes: first(&mut memories, step.writes.len()),
+                args: first(&mut args, step.args.len()),
+            });
+        }
     }
     if device.0.settings.verify.load(Relaxed) {
-        verify::launch(device, plan, &batch, scalars)?;
+        verify::launch(device, plan, &batch[..plan.steps.len()], scalars)?;
     } else {
-        let memories = || inputs.iter().copied().chain(&outputs).chain(&slots).map(|b| b.id()).collect();
+        let memories = || inputs.iter().copied().chain(&outputs[0]).chain(&slots).map(|b| b.id()).collect();
         run(device, plan, &batch, memories)?;
     }
-    device.0.counters.launches.fetch_add(batch.len() as u64, Relaxed);
+    device.0.counters.launches.fetch_add(plan.steps.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
     slots.into_iter().rev().for_each(drop);
-    Ok(outputs)
+    Ok(outputs.swap_remove(0))
 }
 
 /// Takes the first `count` of a slice.
@@ -221,7 +226,10 @@ fn first<'a, T>(slice: &mut &'a [T], count: usize) -> &'a [T] {
     first
 }
 
-/// Launches; measures and keeps what ran if the device was told to.
+/// Bytes of results that are kept of evaluations in a row.
+const KEPT: usize = 256 << 20;
+
+/// Launches; measures and keeps what ran if the device was told to. Of evaluations in a row the batch has one or several.
 fn run(
     device: &Device,
     plan: &Arc<Plan>,
@@ -229,14 +237,14 @@ fn run(
     memories: impl FnOnce() -> Vec<usize>,
 ) -> Result<()> {
     let recording = device.0.settings.recording.load(Relaxed);
-    let marks = device.marks(batch.len());
+    let marks = device.marks(plan.steps.len());
     if !recording && marks.is_none() {
         return device.0.backend.launch(batch);
     }
     let times = match marks {
         Some(marks) => match device.timing().repeats() {
             1 => Times { seconds: device.0.backend.launch_timed(batch, &marks)?, marks },
-            times => burst(device, batch, times)?,
+            times => burst(device, batch, marks, times)?,
         },
         None => {
             device.0.backend.launch(batch)?;
@@ -248,12 +256,12 @@ fn run(
     Ok(())
 }
 
-/// Launches a batch several times in a row; the mean time of one.
-fn burst(device: &Device, batch: &[Launch<'_>], times: usize) -> Result<Times> {
-    let launches = batch.len();
-    let ends = device.0.backend.launch_timed(&batch.repeat(times), &[0, times * launches])?;
-    let one = (ends[1] - ends[0]) / times as f64;
-    Ok(Times { marks: vec![0, launches], seconds: vec![ends[0], ends[0] + one] })
+/// Evaluates a plan several times in a row, by turns as the batch does; the mean time of one.
+fn burst(device: &Device, batch: &[Launch<'_>], marks: Vec<usize>, times: usize) -> Result<Times> {
+    let all = times * marks[marks.len() - 1];
+    let launches: Vec<Launch<'_>> = batch.iter().cycle().take(all).copied().collect();
+    let ends = device.0.backend.launch_timed(&launches, &[0, all])?;
+    Ok(Times { marks, seconds: vec![ends[0], ends[0] + (ends[1] - ends[0]) / times as f64] })
 }
 
 fn check_budget(device: &Device, plan: &Plan) -> Result<()> {

@@ -23,6 +23,8 @@ pub fn gpu() -> Vec<Case> {
     vec![
         wall("launches_1000_wall", |d| launches(1000, d)),
         Case { clock: Clock::Host, ..wall("launches_1000_cpu", |d| launches(1000, d)) },
+        wall("evaluations_1000_wall", |d| evaluations(1000, d)),
+        Case { clock: Clock::Host, ..wall("evaluations_1000_cpu", |d| evaluations(1000, d)) },
         wall("upload_4KiB", uploads),
     ]
 }
@@ -47,6 +49,20 @@ fn launches(count: usize, device: &Device) -> Result<Prepared> {
             u = u.add(1.0)?.fence();
         }
         u.eval()
+    };
+    Ok(Prepared::new(call).needs(Roof::Launch, count as f64).in_parts(count as u64))
+}
+
+/// As [`launches`], but every kernel is a plan that is evaluated by itself; per evaluation.
+fn evaluations(count: usize, device: &Device) -> Result<Prepared> {
+    let x = randn(&[64], device)?;
+    let call = move || {
+        let mut u = x.clone();
+        for _ in 0..count {
+            u = u.add(1.0)?;
+            u.eval()?;
+        }
+        Ok(())
     };
     Ok(Prepared::new(call).needs(Roof::Launch, count as f64).in_parts(count as u64))
 }

@@ -1,7 +1,7 @@
 //! Matrix products: square ones, those of GPT-2's layers, and products of one row.
 
-use super::{Case, Prepared, Roof, case, randn_of};
-use fornax::{DType, Device, Result, Tensor, eval};
+use super::{Case, Prepared, Roof, case, randn_of, wall};
+use fornax::{DType, Device, Result, Tensor};
 
 /// (outputs, inputs) of GPT-2's layers.
 const LAYERS: [(usize, usize); 4] = [(768, 768), (3072, 768), (768, 3072), (50257, 768)];
@@ -33,9 +33,8 @@ pub fn gpu() -> Vec<Case> {
                 }
             }
         }
-        for which in ["forward", "input", "weight"] {
-            all.push(together(which, LAYERS[0], dtype));
-        }
+        all.extend(["forward", "input", "weight"].map(|which| calls(which, LAYERS[0], dtype)));
+        all.push(chain(LAYERS[0].0, dtype));
     }
     all
 }
@@ -75,18 +74,42 @@ fn operands(which: &str, (n, k): (usize, usize), dtype: DType, device: &Device) 
     })
 }
 
-/// Many such products in one plan, of which none waits for another; per product. One after another, products as short as
-/// these spend more time on waiting than on computing.
-fn together(which: &'static str, (n, k): (usize, usize), dtype: DType) -> Case {
-    const SIDE: usize = 16;
-    case(&format!("linear_{which}_{dtype}_{ROWS}x{n}x{k}_together"), move |device| {
-        let pairs = (0..SIDE).map(|_| operands(which, (n, k), dtype, device)).collect::<Result<Vec<_>>>()?;
+/// Square layers of which each needs what the one before gave; per layer. As short as these are, they spend more time on
+/// waiting than on computing.
+fn chain(n: usize, dtype: DType) -> Case {
+    const COUNT: usize = 64;
+    case(&format!("linear_chain_{dtype}_{ROWS}x{n}x{n}"), move |device| {
+        let (x, w) = operands("forward", (n, n), dtype, device)?;
+        // Values neither grow nor fade.
+        let w = w.mul((n as f64).powf(-0.5))?;
+        w.eval()?;
         let call = move || {
-            let all = pairs.iter().flat_map(|(left, _)| pairs.iter().map(|(_, right)| left.matmul(right)));
-            eval(&all.collect::<Result<Vec<_>>>()?.iter().collect::<Vec<_>>())
+            let mut x = x.clone();
+            for _ in 0..COUNT {
+                x = x.matmul(&w)?;
+            }
+            x.eval()
         };
-        let (count, operations) = (SIDE * SIDE, 2.0 * (ROWS * n * k) as f64);
-        let call = Prepared::new(call).in_parts(count as u64);
-        Ok(call.needs(arithmetic(dtype), operations * count as f64))
+        let operations = 2.0 * (ROWS * n * n * COUNT) as f64;
+        Ok(Prepared::new(call).in_parts(COUNT as u64).needs(arithmetic(dtype), operations))
+    })
+}
+
+/// Such products as a program calls them, each evaluated by itself, by the wall; per product. Their results stay, as those
+/// that somebody wants do.
+fn calls(which: &'static str, (n, k): (usize, usize), dtype: DType) -> Case {
+    const COUNT: usize = 256;
+    wall(&format!("linear_{which}_{dtype}_{ROWS}x{n}x{k}_calls"), move |device| {
+        let (left, right) = operands(which, (n, k), dtype, device)?;
+        let call = move || {
+            let one = |_| {
+                let product = left.matmul(&right)?;
+                product.eval()?;
+                Ok(product)
+            };
+            (0..COUNT).map(one).collect::<Result<Vec<_>>>().map(drop)
+        };
+        let operations = 2.0 * (ROWS * n * k * COUNT) as f64;
+        Ok(Prepared::new(call).in_parts(COUNT as u64).needs(arithmetic(dtype), operations))
     })
 }

@@ -28,9 +28,9 @@ pub enum TimingMode {
     Off,
     /// Beginning and end of every plan.
     Plans,
-    /// As [`TimingMode::Plans`], but every plan runs so often in a row, over the same memories, and what is told is the
-    /// mean of one: short kernels are not charged for a device that was idle. What works in place changes its memory
-    /// as often.
+    /// As [`TimingMode::Plans`], but every plan is evaluated so often in a row, and what is told is the mean of one: short
+    /// kernels are not charged for a device that was idle. Results stay for a while, so evaluations wait for each other
+    /// only where they must. What works in place changes its memory as often.
     Bursts(usize),
     /// Beginning and end of every plan and of some launches: timing all of them would slow down what is measured.
     Sample(Sample),

@@ -15,6 +15,7 @@ mod simplify;
 mod space;
 mod sums;
 
+pub(crate) use plan::Output;
 pub use plan::{Place, Plan, Step};
 
 use crate::error::Result;

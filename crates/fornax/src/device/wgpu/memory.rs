@@ -1,8 +1,10 @@
 //! Buffers, and the way of bytes into them.
 
+use super::submit::Submits;
 use super::{Wgpu, checked};
 use crate::device::Memory;
 use crate::error::{Error, Result};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A buffer of its own: disjoint parts of one buffer would be ordered one after another by wgpu's barriers.
@@ -10,9 +12,18 @@ pub(super) struct GpuMemory {
     pub buffer: wgpu::Buffer,
     /// Distinguishes memories in the keys of bind groups; never used again.
     pub id: u64,
+    submits: Arc<Submits>,
 }
 
 impl Memory for GpuMemory {}
+
+impl Drop for GpuMemory {
+    /// Gives it back to the driver, although bind groups may still name it: they are found by memories that are there.
+    fn drop(&mut self) {
+        self.submits.flush();
+        self.buffer.destroy();
+    }
+}
 
 /// A buffer in the GPU's memory, of whole lines. Buffers lie one behind another there, and NVIDIA's driver asks for 16 bytes
 /// between them: rows that begin inside a line of the cache cost products of halves up to a tenth. Where every buffer has whole
@@ -45,7 +56,13 @@ impl Wgpu {
         }
         let make = || buffer(&self.device, None, bytes as u64, USAGE);
         let buffer = checked(&self.device, make).ok()?;
-        Some(GpuMemory { buffer, id: self.next_memory.fetch_add(1, Ordering::Relaxed) })
+        Some(self.named(buffer))
+    }
+
+    /// A buffer as a memory with a name of its own.
+    pub(super) fn named(&self, buffer: wgpu::Buffer) -> GpuMemory {
+        let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
+        GpuMemory { buffer, id, submits: self.submits.clone() }
     }
 
     /// As [`Wgpu::new_memory`], for what cannot go on without it.
@@ -58,12 +75,12 @@ impl Wgpu {
     pub(super) fn write(&self, memory: &GpuMemory, bytes: &[u8]) -> Result<()> {
         let whole = bytes.len() / 4 * 4;
         if whole > 0 {
-            self.queue.write_buffer(&memory.buffer, 0, &bytes[..whole]);
+            self.submits.write(&memory.buffer, 0, &bytes[..whole]);
         }
         if whole < bytes.len() {
             let mut last = [0u8; 4];
             last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-            self.queue.write_buffer(&memory.buffer, whole as u64, &last);
+            self.submits.write(&memory.buffer, whole as u64, &last);
         }
         self.reader.check()
     }

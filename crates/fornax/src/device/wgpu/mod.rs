@@ -9,6 +9,7 @@ mod pipeline;
 mod print;
 mod queue;
 mod read;
+mod submit;
 #[cfg(test)]
 mod tests;
 mod tune;
@@ -29,6 +30,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
+use submit::Submits;
 
 /// What a future gives that the GPU's driver or a poll completes. Nothing in a browser, where nobody may wait.
 fn wait<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -76,13 +78,13 @@ pub struct Wgpu {
     /// Whether it is a program that plays a GPU.
     software: bool,
     limits: wgpu::Limits,
+    submits: Arc<Submits>,
     reader: Arc<Reader>,
     /// The uniform buffer of launch arguments, where immediates do not carry them.
     arguments: Mutex<Option<Arc<GpuMemory>>>,
     /// Held from the writing of arguments to the submit that reads them.
     launching: Mutex<()>,
     next_memory: AtomicU64,
-    submits: AtomicU64,
     compiled: AtomicU64,
     found: AtomicU64,
     /// Those that the GPU was asked to write.
@@ -157,7 +159,8 @@ impl Wgpu {
                 .get_or_insert(format!("the device was lost; open it again or use another: {message}"));
         });
         let name = format!("wgpu:{number}");
-        let reader = Arc::new(Reader::new(name.clone(), &device, &queue, fault));
+        let submits = Arc::new(Submits::new(&device, &queue));
+        let reader = Arc::new(Reader::new(name.clone(), &device, submits.clone(), fault));
         let (mut caps, identity) = (adapter::caps(&adapter), kept::key(&adapter.get_info()));
         if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {
             caps.workgroup = lanes;
@@ -167,11 +170,11 @@ impl Wgpu {
             caps: limit(caps),
             software: adapter::is_software(&adapter),
             limits,
+            submits,
             reader,
             arguments: Mutex::default(),
             launching: Mutex::default(),
             next_memory: AtomicU64::new(1),
-            submits: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
             timestamps: AtomicU64::new(0),
@@ -202,16 +205,11 @@ impl Wgpu {
     fn drain(&self) -> Result<()> {
         let _phase = span::enter(Phase::Wait);
         self.reader.may_wait()?;
+        self.submits.flush();
         self.device
             .poll(wgpu::PollType::wait_indefinitely())
             .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
         self.reader.check()
-    }
-
-    fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
-        let _phase = span::enter(Phase::Submit);
-        self.submits.fetch_add(1, Ordering::Relaxed);
-        self.queue.submit(commands)
     }
 }
 
@@ -246,12 +244,12 @@ impl Backend for Wgpu {
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
-        let reading = self.read(own::<GpuMemory>(memory, "memory")?, bytes.len())?;
+        let reading = self.read(&own::<GpuMemory>(memory, "memory")?.buffer, bytes.len())?;
         reading.take(|arrived| bytes.copy_from_slice(arrived))
     }
 
     fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
-        Ok(Box::new(self.read(own::<GpuMemory>(memory, "memory")?, bytes)?))
+        Ok(Box::new(self.read(&own::<GpuMemory>(memory, "memory")?.buffer, bytes)?))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
@@ -291,7 +289,7 @@ impl Backend for Wgpu {
     fn counts(&self) -> Counts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {
-            submits: count(&self.submits),
+            submits: self.submits.count(),
             compiled: count(&self.compiled),
             found: count(&self.found),
             staging: count(&self.reader.fresh),

@@ -14,6 +14,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use web_time::Instant;
 
+/// Bind groups that a dispatch keeps.
+const GROUPS: usize = 512;
+
 /// The memories of a bind group, by id.
 type Key = SmallVec<[u64; 12]>;
 
@@ -133,8 +136,8 @@ impl Variant {
             layout: &ready.layout,
             entries: &entries,
         });
-        // Memories come and go; a bind group of one that is gone keeps it alive, so the table stays small.
-        if groups.len() >= 64 {
+        // Memories come and go, and bind groups of those that are gone are never asked for again.
+        if groups.len() >= GROUPS {
             groups.clear();
         }
         groups.insert(key, group.clone());

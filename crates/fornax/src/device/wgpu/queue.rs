@@ -10,6 +10,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// The most launches of a batch that need not be submitted at once.
+const FEW: usize = 16;
 /// Launches that a long batch begins with.
 const FIRST: usize = 32;
 /// The most launches of a piece after them.
@@ -32,7 +34,7 @@ pub(super) struct Stamps<'a> {
     /// How many launches have ended at each timestamp, from none to all.
     marks: &'a [usize],
     sets: Vec<wgpu::QuerySet>,
-    ticks: GpuMemory,
+    ticks: wgpu::Buffer,
     /// Whether only the ends of passes can be timed, so that one must end at every mark.
     passes: bool,
 }
@@ -91,9 +93,18 @@ impl Wgpu {
         let uniform = variants.iter().any(|v| v.dispatches.iter().any(|d| d.uniform()));
         let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
+        if batch.len() <= FEW && stamps.is_none() && !uniform && cfg!(not(target_family = "wasm")) {
+            return self.submits.add(batch.len(), |pass| {
+                let mut already = Already::default();
+                let mut launches = batch.iter().zip(&variants);
+                launches.try_for_each(|(launch, variant)| {
+                    self.dispatch(pass, &mut already, launch, variant, None)
+                })
+            });
+        }
         let pieces = pieces(batch.len(), stamps.is_some());
         let record = |piece: &Range<usize>| self.record(batch, &variants, piece, args.as_ref(), stamps);
-        self.submit([record(&pieces[0])?.finish()]);
+        self.submits.submit([record(&pieces[0])?.finish()]);
         // What is recorded becomes the driver's commands in `finish`, the dearest part of a launch: other threads do it
         // while the next piece is recorded. Not while a lock is held: who waits in a thread of the pool does what others
         // have to do meanwhile, which may be to launch.
@@ -110,7 +121,7 @@ impl Wgpu {
             Ok(())
         })?;
         if !written.is_empty() {
-            self.submit(written.into_iter().flatten());
+            self.submits.submit(written.into_iter().flatten());
         }
         // What went wrong meanwhile, such as the loss of the device.
         self.reader.check()
@@ -150,7 +161,7 @@ impl Wgpu {
         if let Some(stamps) = stamps {
             for (i, set) in stamps.sets.iter().enumerate() {
                 let count = (stamps.marks.len() - i * QUERIES).min(QUERIES) as u32;
-                encoder.resolve_query_set(set, 0..count, &stamps.ticks.buffer, (i * QUERIES * 8) as u64);
+                encoder.resolve_query_set(set, 0..count, &stamps.ticks, (i * QUERIES * 8) as u64);
             }
         }
         Ok(encoder)
@@ -216,7 +227,7 @@ impl Wgpu {
         let stamps = Stamps {
             marks,
             sets: marks.chunks(QUERIES).map(set).collect(),
-            ticks: GpuMemory { buffer: ticks, id: 0 },
+            ticks,
             passes: self.clock == Clock::Passes,
         };
         self.timestamps.fetch_add(marks.len() as u64, Ordering::Relaxed);
@@ -245,11 +256,10 @@ impl Wgpu {
                 let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
                 let size = (bytes.len() as u64).next_power_of_two().max(65_536);
                 let buffer = buffer(&self.device, Some("arguments"), size, usage);
-                let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
-                kept.insert(Arc::new(GpuMemory { buffer, id })).clone()
+                kept.insert(Arc::new(self.named(buffer))).clone()
             }
         };
-        self.queue.write_buffer(&memory.buffer, 0, &bytes);
+        self.submits.write(&memory.buffer, 0, &bytes);
         Ok(Arguments { memory, offsets })
     }
 }

@@ -2,7 +2,8 @@
 //! the GPU has come so far; whoever reads decides whether to wait. With the bytes come the status words of all kernels
 //! before. Such buffers are kept, so a loop that reads a step behind uses two of them by turns.
 
-use super::memory::{GpuMemory, USAGE, buffer};
+use super::memory::{USAGE, buffer};
+use super::submit::Submits;
 use super::{Wgpu, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ const STATUS: u64 = 16;
 pub(super) struct Reader {
     name: String,
     device: wgpu::Device,
-    queue: wgpu::Queue,
+    submits: Arc<Submits>,
     /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
     pub status: wgpu::Buffer,
     /// How often the status was set back. A read whose status is older has nothing new to set back.
@@ -37,16 +38,16 @@ impl Reader {
     pub fn new(
         name: String,
         device: &wgpu::Device,
-        queue: &wgpu::Queue,
+        submits: Arc<Submits>,
         fault: Arc<Mutex<Option<String>>>,
     ) -> Reader {
         let status = buffer(device, Some("status"), STATUS, USAGE);
         // Not all drivers give memory that is zero, where wgpu takes it for that.
-        queue.write_buffer(&status, 0, &[0; STATUS as usize]);
+        submits.write(&status, 0, &[0; STATUS as usize]);
         Reader {
             name,
             device: device.clone(),
-            queue: queue.clone(),
+            submits,
             status,
             resets: AtomicU64::new(0),
             free: Mutex::default(),
@@ -117,7 +118,7 @@ impl Reader {
             return Ok(());
         }
         if self.resets.compare_exchange(resets, resets + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            self.queue.write_buffer(&self.status, 0, &[0; STATUS as usize]);
+            self.submits.write(&self.status, 0, &[0; STATUS as usize]);
         }
         let (index, size) = (status[1] as i32, status[2]);
         Err(Error::Index { op: "gather", detail: format!("index {index} is outside 0..{size}") })
@@ -166,18 +167,18 @@ pub(super) struct GpuReading {
 }
 
 impl Wgpu {
-    /// Queues the copy of a memory's first bytes.
-    pub(super) fn read(&self, memory: &GpuMemory, bytes: usize) -> Result<GpuReading> {
+    /// Queues the copy of a buffer's first bytes.
+    pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: usize) -> Result<GpuReading> {
         self.reader.check()?;
         let (reader, size) = (self.reader.clone(), padded(bytes));
         let staging = reader.take(size + STATUS);
         let resets = reader.resets.load(Ordering::Relaxed);
         let mut encoder = self.device.create_command_encoder(&Default::default());
         if size > 0 {
-            encoder.copy_buffer_to_buffer(&memory.buffer, 0, &staging, 0, size.min(memory.buffer.size()));
+            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size.min(buffer.size()));
         }
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
-        let index = self.submit([encoder.finish()]);
+        let index = self.submits.submit([encoder.finish()]);
         let arrival = Arc::new(Arrival::default());
         let arrived = arrival.clone();
         staging.slice(..size + STATUS).map_async(wgpu::MapMode::Read, move |result| {
@@ -192,8 +193,7 @@ impl Wgpu {
 
     /// Waits for everything before, and raises what it reported.
     pub(super) fn check_status(&self) -> Result<()> {
-        let nothing = GpuMemory { buffer: self.reader.status.clone(), id: 0 };
-        self.read(&nothing, 0)?.take(|_| ())
+        self.read(&self.reader.status, 0)?.take(|_| ())
     }
 }
 

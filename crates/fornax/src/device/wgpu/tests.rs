@@ -11,7 +11,7 @@ use crate::{AttentionOptions, DType, Device, Error, Result, Tensor};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-fn limited(limit: impl FnOnce(Caps) -> Caps) -> Option<(Arc<Wgpu>, Device)> {
+pub(super) fn limited(limit: impl FnOnce(Caps) -> Caps) -> Option<(Arc<Wgpu>, Device)> {
     let Ok(gpu) = Wgpu::open_with("wgpu", limit) else {
         println!("no wgpu adapter: nothing was tested");
         return None;
@@ -237,6 +237,7 @@ fn a_long_batch_is_submitted_in_pieces_and_runs_in_order() -> Result<()> {
         let x = Tensor::zeros(&[64], DType::F32, &device)?;
         x.eval()?;
         for _ in 0..2 {
+            device.synchronize()?;
             device.reset_stats();
             let u = chain(&x)?;
             assert!(device.stats().launches >= 300 && device.stats().submits == 2, "{:?}", device.stats());

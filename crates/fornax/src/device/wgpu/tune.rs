@@ -302,7 +302,7 @@ impl Wgpu {
         if !unused.is_empty() {
             let mut encoder = self.device.create_command_encoder(&Default::default());
             unused.iter().flatten().for_each(|memory| encoder.clear_buffer(&memory.buffer, 0, None));
-            self.submit([encoder.finish()]);
+            self.submits.submit([encoder.finish()]);
         }
         let unused: Vec<Vec<&dyn Memory>> =
             unused.iter().map(|set| set.iter().map(|m| m as &dyn Memory).collect()).collect();
@@ -385,19 +385,20 @@ impl Wgpu {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(&memory.buffer, 0, &both.buffer, 0, part);
         encoder.copy_buffer_to_buffer(&memory.buffer, bytes - part, &both.buffer, part, part);
-        self.submit([encoder.finish()]);
-        let mut values: Vec<f32> = self.read(&both, 2 * part as usize)?.take(|bytes| match port.dtype {
-            DType::F16 => {
-                bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
-            }
-            DType::BF16 => {
-                bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
-            }
-            DType::F32 => {
-                bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
-            }
-            _ => bytes.iter().map(|&b| b as f32).collect(),
-        })?;
+        self.submits.submit([encoder.finish()]);
+        let mut values: Vec<f32> =
+            self.read(&both.buffer, 2 * part as usize)?.take(|bytes| match port.dtype {
+                DType::F16 => {
+                    bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
+                }
+                DType::BF16 => {
+                    bytes.chunks_exact(2).map(|b| half::bf16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
+                }
+                DType::F32 => {
+                    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+                }
+                _ => bytes.iter().map(|&b| b as f32).collect(),
+            })?;
         let (half, size) = (values.len() / 2, port.dtype.size() as u64);
         let skipped = ((bytes - part) / size) as usize;
         for (i, value) in values.iter_mut().enumerate() {
@@ -422,7 +423,7 @@ impl Wgpu {
             Entry::Occupied(made) => made.into_mut(),
             Entry::Vacant(place) => place.insert(self.helper("fill", &FILL.replace("WORD", word))?),
         };
-        self.submit([self.over(memory, pipeline, 1024, 1)]);
+        self.submits.submit([self.over(memory, pipeline, 1024, 1)]);
         Ok(())
     }
 
@@ -471,13 +472,14 @@ impl Wgpu {
 /// How many more memories for results it takes to run a product among as many as it will run. None if it runs alone, where
 /// they would take too much memory, and where results overwrite an operand.
 fn unused(kernel: &Kernel) -> usize {
-    // Bind groups keep them until all classes are measured.
     const MOST_BYTES: usize = 64 << 20;
     if kernel.beside == 1 || !kernel.in_place.is_empty() {
         return 0;
     }
     let bytes: usize = kernel.writes.iter().map(|port| port.len * port.dtype.size()).sum();
-    (MOST_LAUNCHES - MOST_LAUNCHES / kernel.beside).min(MOST_BYTES / bytes.max(1))
+    let sets = (MOST_LAUNCHES - MOST_LAUNCHES / kernel.beside).min(MOST_BYTES / bytes.max(1));
+    // Fewer make a measurement too short.
+    if sets < kernel.beside { 0 } else { sets }
 }
 
 /// Which elements of a product's result lie between its rows: forms may leave there what they like.

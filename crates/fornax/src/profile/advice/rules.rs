@@ -189,7 +189,8 @@ pub(super) fn submits(evidence: &Evidence<'_>) -> Vec<Claim> {
             seconds(phase.seconds),
             counts.launches
         ),
-        host: each * (submits - 1) as f64,
+        // Those that another thread made cost the caller nothing.
+        host: phase.seconds - each,
         ..Claim::default()
     }]
 }

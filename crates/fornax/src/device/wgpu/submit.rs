@@ -1,0 +1,251 @@
+//! The way of commands to the driver. A submit costs as much as ten launches, so those of short batches are recorded into
+//! one command buffer that stays open for more of them. It goes with the next submit of any kind, or from a thread that
+//! does nothing else: while that is busy with a submit, those of the next gather.
+
+use super::lock;
+use crate::span::{self, Phase};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Launches that may wait in an open command buffer.
+const MOST: usize = 256;
+
+/// A command buffer that more launches may join.
+struct Open {
+    encoder: wgpu::CommandEncoder,
+    pass: wgpu::ComputePass<'static>,
+    launches: usize,
+}
+
+impl Open {
+    fn new(device: &wgpu::Device) -> Open {
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let pass = encoder.begin_compute_pass(&Default::default()).forget_lifetime();
+        Open { encoder, pass, launches: 0 }
+    }
+
+    fn finish(self) -> wgpu::CommandBuffer {
+        drop(self.pass);
+        self.encoder.finish()
+    }
+}
+
+/// Where commands of one device are handed over, in the order in which they were recorded.
+pub(super) struct Submits {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    open: Mutex<Option<Open>>,
+    /// Held from the moment at which the open command buffer is taken until it is submitted.
+    order: Mutex<()>,
+    count: AtomicU64,
+    /// Tells the thread that something was recorded.
+    recorded: OnceLock<Mutex<Sender<()>>>,
+}
+
+impl Submits {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Submits {
+        Submits {
+            device: device.clone(),
+            queue: queue.clone(),
+            open: Mutex::default(),
+            order: Mutex::default(),
+            count: AtomicU64::new(0),
+            recorded: OnceLock::new(),
+        }
+    }
+
+    /// How often commands were handed to the driver.
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Submits commands, behind those that were recorded before.
+    pub fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
+        let _order = lock(&self.order);
+        let open = lock(&self.open).take();
+        self.hand_over(open.map(Open::finish).into_iter().chain(commands))
+    }
+
+    /// Submits what was recorded, if anything was.
+    pub fn flush(&self) {
+        let _order = lock(&self.order);
+        let open = lock(&self.open).take();
+        if let Some(open) = open {
+            self.hand_over([open.finish()]);
+        }
+    }
+
+    fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
+        let _phase = span::enter(Phase::Submit);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.queue.submit(commands)
+    }
+
+    /// Writes bytes into a buffer, behind everything recorded before and ahead of everything recorded later.
+    pub fn write(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
+        // wgpu writes when something is submitted next, ahead of that.
+        self.flush();
+        self.queue.write_buffer(buffer, offset, bytes);
+    }
+
+    /// Records some launches that need not be submitted at once.
+    pub fn add<E>(
+        self: &Arc<Self>,
+        launches: usize,
+        record: impl FnOnce(&mut wgpu::ComputePass<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut open = lock(&self.open);
+        let first = open.is_none();
+        let recording = open.get_or_insert_with(|| Open::new(&self.device));
+        recording.launches += launches;
+        let (recorded, full) = (record(&mut recording.pass), recording.launches >= MOST);
+        drop(open);
+        if full {
+            self.flush();
+        } else if first {
+            self.flush_soon();
+        }
+        recorded
+    }
+
+    fn flush_soon(self: &Arc<Self>) {
+        let recorded = self.recorded.get_or_init(|| {
+            let (send, receive) = channel();
+            let submits = Arc::downgrade(self);
+            // It ends with the device.
+            std::thread::spawn(move || {
+                for () in receive {
+                    submits.upgrade().iter().for_each(|submits| submits.flush());
+                }
+            });
+            Mutex::new(send)
+        });
+        let _ = lock(recorded).send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Caps, tests::limited};
+    use super::*;
+    use crate::{DType, Device, Result, Tensor};
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    /// Evaluations of which each needs the one before.
+    fn chain(x: &Tensor, count: usize) -> Result<Tensor> {
+        let mut u = x.clone();
+        for step in 0..count {
+            u = if step % 3 == 0 { u.mul(0.5)? } else { u.add(1.0)? };
+            u.eval()?;
+        }
+        Ok(u)
+    }
+
+    fn right(count: usize) -> Vec<f32> {
+        let step = |v: f32, step: usize| if step.is_multiple_of(3) { v * 0.5 } else { v + 1.0 };
+        vec![(0..count).fold(0.0, step); 1000]
+    }
+
+    /// Zeros that are there, on a device that has nothing to do.
+    fn zeros(device: &Device) -> Result<Tensor> {
+        let x = Tensor::from_slice(&[0f32; 1000], &[1000], device)?;
+        device.synchronize()?;
+        device.reset_stats();
+        Ok(x)
+    }
+
+    #[test]
+    fn short_batches_share_a_submit() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        // Launches that need an argument and have no immediates go one by one.
+        let gathers = gpu.caps.immediates;
+        chain(&zeros(&device)?, 2)?;
+        let x = zeros(&device)?;
+        let busy = gathers.then(|| lock(&gpu.submits.order));
+        let u = chain(&x, MOST - 1)?;
+        assert_eq!(device.stats().submits, if gathers { 0 } else { MOST as u64 - 1 });
+        drop(busy);
+        assert_eq!(u.to_vec::<f32>()?, right(MOST - 1));
+        assert!(!gathers || device.stats().submits <= 2, "the thread's and the read's: {:?}", device.stats());
+        Ok(())
+    }
+
+    #[test]
+    fn many_short_batches_run_in_order() -> Result<()> {
+        for immediates in [true, false] {
+            let limit = |caps: Caps| Caps { immediates: caps.immediates && immediates, ..caps };
+            let Some((_, device)) = limited(limit) else { return Ok(()) };
+            let x = zeros(&device)?;
+            assert_eq!(chain(&x, 5 * MOST)?.to_vec::<f32>()?, right(5 * MOST));
+            // From several threads, and between batches that are submitted by themselves.
+            std::thread::scope(|scope| {
+                let one = || -> Result<Vec<f32>> {
+                    let mut u = chain(&x, 30)?;
+                    for step in 30..90 {
+                        u = if step % 3 == 0 { u.mul(0.5)?.fence() } else { u.add(1.0)?.fence() };
+                    }
+                    chain(&u, 0)?.to_vec()
+                };
+                let all: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+                all.into_iter().try_for_each(|thread| {
+                    assert_eq!(thread.join().expect("no thread panics")?, right(90));
+                    Ok(())
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_written_comes_after_what_was_recorded() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        let next = |i: usize| -> Result<Tensor> {
+            // Its memory is that of the next one.
+            let x = Tensor::from_slice(&[i as f32; 1000], &[1000], &device)?;
+            let y = x.add(1.0)?;
+            y.eval()?;
+            Ok(y)
+        };
+        let all = (0..300).map(next).collect::<Result<Vec<_>>>()?;
+        for (i, y) in all.iter().enumerate() {
+            assert_eq!(y.to_vec::<f32>()?, vec![i as f32 + 1.0; 1000]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn memory_goes_back_although_kernels_used_it() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        const BYTES: usize = 64 << 20;
+        let x = Tensor::zeros(&[BYTES / 4], DType::F32, &device)?;
+        x.eval()?;
+        let (y, z) = (x.add(1.0)?, x.slice(0, 0, 10, 1)?.add(2.0)?);
+        y.eval()?;
+        z.eval()?;
+        device.synchronize()?;
+        let allocated = || gpu.device.generate_allocator_report().map(|report| report.total_allocated_bytes);
+        let Some(before) = allocated() else { return Ok(()) };
+        // Also while what uses it is recorded and cannot be submitted.
+        let w = y.slice(0, 0, 10, 1)?.add(&z)?;
+        let (held, submits) = (Barrier::new(2), &gpu.submits);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _order = lock(&submits.order);
+                held.wait();
+                std::thread::sleep(Duration::from_millis(50));
+            });
+            held.wait();
+            w.eval()?;
+            drop((x, y, z));
+            device.trim();
+            assert_eq!(w.to_vec::<f32>()?, [3.0; 10]);
+            Ok(())
+        })?;
+        device.synchronize()?;
+        let after = allocated().unwrap_or(before);
+        assert!(after + 2 * BYTES as u64 <= before, "{before} bytes before, {after} after");
+        Ok(())
+    }
+}
