@@ -1,7 +1,14 @@
 //! Matrix products: square ones, those of GPT-2's layers, and products of one row.
 
 use super::{Case, Prepared, Roof, case, randn_of, wall};
-use fornax::{DType, Device, Result, Tensor};
+use fornax::{DType, Device, Result, Tensor, eval};
+
+/// How weights lie: `[k, n]`, or `[n, k]` and used transposed.
+#[derive(Clone, Copy)]
+enum Layout {
+    Plain,
+    Turned,
+}
 
 /// (outputs, inputs) of GPT-2's layers.
 const LAYERS: [(usize, usize); 4] = [(768, 768), (3072, 768), (768, 3072), (50257, 768)];
@@ -14,7 +21,7 @@ pub fn all() -> Vec<Case> {
     ];
     all.extend(LAYERS.map(|shape| layer("forward", shape, DType::F32)));
     for dtype in [DType::F32, DType::F16] {
-        all.push(case(&format!("gemv_{dtype}_8192x4096"), move |d| matmul([1, 8192, 4096], dtype, d)));
+        all.push(rows(1, Layout::Plain, dtype));
     }
     all
 }
@@ -25,6 +32,10 @@ pub fn gpu() -> Vec<Case> {
         // The smaller one of f32 is among the cases of all devices.
         for n in if dtype == DType::F32 { vec![4096] } else { vec![2048, 4096] } {
             all.push(case(&format!("matmul_{dtype}_{n}"), move |d| matmul([n; 3], dtype, d)));
+        }
+        all.push(rows(1, Layout::Turned, dtype));
+        for m in [2, 4, 8] {
+            all.extend([Layout::Plain, Layout::Turned].map(|layout| rows(m, layout, dtype)));
         }
         for shape in LAYERS {
             for which in ["forward", "input", "weight"] {
@@ -50,6 +61,33 @@ fn matmul([m, n, k]: [usize; 3], dtype: DType, device: &Device) -> Result<Prepar
     let bytes = dtype.size() as f64 * (m * k + k * n + m * n) as f64;
     let call = Prepared::new(move || x.matmul(&y)?.eval());
     Ok(call.needs(Roof::Memory, bytes).needs(arithmetic(dtype), 2.0 * (m * n * k) as f64))
+}
+
+/// A few rows by each of several weights; per product. None is in a cache when its turn comes, as in a model.
+fn rows(m: usize, layout: Layout, dtype: DType) -> Case {
+    const WEIGHTS: usize = 8;
+    let (n, k) = (8192, 4096);
+    let name = match (m, layout) {
+        (1, Layout::Plain) => format!("gemv_{dtype}_{n}x{k}"),
+        (m, Layout::Plain) => format!("rows{m}_{dtype}_{n}x{k}"),
+        (m, Layout::Turned) => format!("rows{m}_{dtype}_{n}x{k}_turned"),
+    };
+    case(&name, move |device| {
+        let x = randn_of(&[m, k], dtype, device)?;
+        let weights = (0..WEIGHTS).map(|_| match layout {
+            Layout::Plain => randn_of(&[k, n], dtype, device),
+            Layout::Turned => randn_of(&[n, k], dtype, device)?.t(),
+        });
+        let weights = weights.collect::<Result<Vec<_>>>()?;
+        let call = move || {
+            let products = weights.iter().map(|w| x.matmul(w)).collect::<Result<Vec<_>>>()?;
+            eval(&products.iter().collect::<Vec<_>>())
+        };
+        let bytes = (WEIGHTS * dtype.size() * (m * k + k * n + m * n)) as f64;
+        let operations = 2.0 * (WEIGHTS * m * n * k) as f64;
+        let call = Prepared::new(call).in_parts(WEIGHTS as u64);
+        Ok(call.needs(Roof::Memory, bytes).needs(arithmetic(dtype), operations))
+    })
 }
 
 /// Rows of a layer's input.

@@ -30,6 +30,34 @@ struct Columns<'a> {
     length: usize,
 }
 
+impl Columns<'_> {
+    /// The dtypes in which parts of sums are kept, and how many reductions have each: those of one share a memory.
+    fn kinds(&self) -> Vec<(DType, usize)> {
+        let mut kinds: Vec<(DType, usize)> = vec![];
+        for (.., dtype) in &self.reductions {
+            let dtype = scratch_dtype(*dtype);
+            match kinds.iter_mut().find(|kind| kind.0 == dtype) {
+                Some(kind) => kind.1 += 1,
+                None => kinds.push((dtype, 1)),
+            }
+        }
+        kinds
+    }
+
+    /// Where a part of a reduction's sums lies: the number of its memory, and the address of an element there.
+    fn part(&self, reduction: usize, part: &str, element: usize) -> (usize, String) {
+        let kind_of = |r: usize| scratch_dtype(self.reductions[r].3);
+        let kinds = self.kinds();
+        let at = kinds.iter().position(|kind| kind.0 == kind_of(reduction)).unwrap_or(0);
+        let before = (0..reduction).filter(|&r| kind_of(r) == kind_of(reduction)).count();
+        let part = match kinds[at].1 {
+            1 => part.to_string(),
+            count => format!("({part} * {count}u + {before}u)"),
+        };
+        (at, format!("({part} * {}u + column) * {}u + {element}u", self.total, self.program.vector))
+    }
+}
+
 /// Prints the segment if it has this form; says whether it did.
 pub(super) fn print<'a>(
     printer: &Printer<'_>,
@@ -57,9 +85,8 @@ pub(super) fn print<'a>(
         return Ok(true);
     }
     if parts > 1 {
-        for (.., dtype) in &columns.reductions {
-            let size = scratch_dtype(*dtype).size();
-            printed.scratch.push(parts * columns.total * columns.program.vector * size);
+        for (dtype, count) in columns.kinds() {
+            printed.scratch.push(parts * count * columns.total * columns.program.vector * dtype.size());
         }
         pass(printer, &columns, [x, y], parts, first_scratch, false, printed)?;
     }
@@ -92,15 +119,17 @@ fn recognise<'a>(m: &Module<'_>, body: &'a Loop, segment: &'a Segment) -> Option
             return None;
         }
     }
-    // Loads that lie along the last reduced axis are better read by rows.
+    // Loads that lie along the last reduced axis are better read by rows, unless all columns share them.
     let last_reduced = *reduced.last()?;
-    let strides = |axis: usize| {
-        let unit = |l: &&crate::kernel::Load| {
-            matches!(l.source, Source::Memory(_)) && l.view.strides[axis].abs() == 1
+    let along = |axis: usize, other: usize| {
+        let lies = |l: &&crate::kernel::Load| {
+            matches!(l.source, Source::Memory(_))
+                && l.view.strides[axis].abs() == 1
+                && l.view.strides[other] != 0
         };
-        segment.loads.iter().filter(unit).count()
+        segment.loads.iter().filter(lies).count()
     };
-    if strides(inner) < strides(last_reduced) {
+    if along(inner, last_reduced) < along(last_reduced, inner) {
         return None;
     }
     let mut program = Program {
@@ -144,8 +173,8 @@ fn pass(
     let vector = program.vector;
     program.declare(&mut m, &[Level::Uniform, Level::Kept, Level::Element]);
     if parts > 1 {
-        for r in 0..columns.reductions.len() {
-            m.want(Binding::Scratch(first_scratch + r), 1);
+        for kind in 0..columns.kinds().len() {
+            m.want(Binding::Scratch(first_scratch + kind), 1);
         }
     }
     let from_parts = last && parts > 1;
@@ -186,8 +215,8 @@ fn pass(
     if from_parts {
         for (r, &(i, op, _, dtype)) in columns.reductions.iter().enumerate() {
             for j in 0..vector {
-                let at = format!("(step * {}u + column) * {vector}u + {j}u", columns.total);
-                let value = scratch_value(&mut m, first_scratch + r, dtype, &at);
+                let (scratch, at) = columns.part(r, "step", j);
+                let value = scratch_value(&mut m, first_scratch + scratch, dtype, &at);
                 let sum = combine(&mut m, op, dtype, &format!("acc{i}_{j}"), &value);
                 line!(m, "acc{i}_{j} = {sum};");
             }
@@ -227,8 +256,8 @@ fn pass(
     } else {
         for (r, &(i, _, _, dtype)) in columns.reductions.iter().enumerate() {
             for j in 0..vector {
-                let at = format!("(part * {}u + column) * {vector}u + {j}u", columns.total);
-                put_scratch(&mut m, first_scratch + r, dtype, &at, &format!("acc{i}_{j}"));
+                let (scratch, at) = columns.part(r, "part", j);
+                put_scratch(&mut m, first_scratch + scratch, dtype, &at, &format!("acc{i}_{j}"));
             }
         }
     }

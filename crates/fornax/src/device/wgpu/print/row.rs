@@ -21,7 +21,7 @@ use std::fmt::Write;
 /// The most elements of a row that one lane keeps.
 const RESIDENT: usize = 16;
 /// Rows of so many elements are worth several workgroups, if there are few of them.
-const LONG: usize = 1 << 15;
+pub(super) const LONG: usize = 1 << 15;
 
 /// What the forms share: the program, the sizes, and after how many passes a value is known.
 struct Rows<'a> {
@@ -131,6 +131,11 @@ impl<'a> Rows<'a> {
         let program = &self.body().program;
         let fits = |i: &usize| matches!(program[*i].inst, Inst::Reduce(..)) && self.pass[*i] == pass + 1;
         (0..program.len()).filter(fits).collect()
+    }
+
+    /// The most reductions that a team closes after one pass: the more, the more elements are worth a lane.
+    fn closed(&self) -> usize {
+        (0..self.passes).map(|pass| self.reductions(pass).len()).max().unwrap_or(0)
     }
 
     /// The stores of single elements whose values are known in a pass; with `last`, all from there on.
@@ -254,7 +259,7 @@ pub(super) fn print<'a>(
         return split::print(printer, &[vec![rows]], printed);
     }
     // Enough lanes that each keeps a handful of elements; few enough that short rows share a workgroup.
-    let per_lane = (8 / rows.program.vector).max(1);
+    let per_lane = (8 / rows.program.vector).max(rows.closed() / 2).max(1);
     let most = printer.caps.lanes.min(1024) as usize;
     let width = vectors.div_ceil(per_lane).next_power_of_two().clamp(1, most);
     if vectors.div_ceil(width) * rows.program.vector <= RESIDENT {
@@ -376,8 +381,11 @@ fn pass_loop(
 
 fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> Result<()> {
     let mut m = printer.module();
-    let width =
-        rows.vectors().div_ceil(8).next_power_of_two().clamp(32, printer.caps.lanes.min(1024) as usize);
+    let width = rows
+        .vectors()
+        .div_ceil(8.max(2 * rows.closed()))
+        .next_power_of_two()
+        .clamp(32, printer.caps.lanes.min(1024) as usize);
     let team = team(width as u32);
     let row = open_rows(&mut m, rows, team);
     let vectors = format!("{}u", rows.vectors());

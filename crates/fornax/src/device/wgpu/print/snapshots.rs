@@ -52,6 +52,8 @@ fn texts_stay_what_they_were() -> Result<()> {
     let bias = data(&[3072], DType::F32)?;
     check("matmul_gelu", &LARGE, &[&left.matmul(&right)?.add(&bias)?.gelu()?])?;
     check("matmul_one_row", &LARGE, &[&left.narrow(0, 0, 1)?.matmul(&right)?])?;
+    let weights = data(&[3074, 768], DType::F32)?.t()?;
+    check("matmul_few_rows_turned", &LARGE, &[&left.narrow(0, 0, 2)?.matmul(&weights)?])?;
     let (left, right) = (data(&[2048, 2048], DType::F16)?, data(&[2048, 2048], DType::F16)?);
     check("matmul_cooperative", &Caps { cooperative: true, ..LARGE }, &[&left.matmul(&right)?])?;
     check(

@@ -9,6 +9,7 @@ mod tile;
 use super::map::coordinates;
 use super::module::{Binding, Module, line, value_type};
 use super::program::{Point, Program};
+use super::row::LONG;
 use super::{Caps, Dispatch, Printed, Printer};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -82,11 +83,12 @@ pub(crate) fn choose(body: &MatMul, beside: usize, caps: &Caps) -> Form {
 
 /// The forms that a product can take among so many of its size, the most promising one first.
 pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form> {
-    if body.m <= 4 || body.n <= 4 || body.k <= 4 {
+    let cooperative = caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16;
+    let few = body.m <= FEW;
+    if body.n <= 4 || body.k <= 4 || few && !cooperative {
         return vec![Form::Loop];
     }
     let mut found: Vec<(f64, Form)> = vec![];
-    let cooperative = caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16;
     for parts in [1, 2, 3, 4, 5, 6, 8, 12, 16] {
         if cooperative {
             for (shape, record) in cooperative::SHAPES.into_iter().filter(|(s, _)| s.fits(caps)) {
@@ -107,7 +109,8 @@ pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form>
         }
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if found.is_empty() { vec![Form::Loop] } else { found.into_iter().map(|(_, form)| form).collect() }
+    let first = (few || found.is_empty()).then_some(Form::Loop);
+    first.into_iter().chain(found.into_iter().map(|(_, form)| form)).collect()
 }
 
 /// What a device of some kind of tile can do at most, in operations a second.
@@ -443,23 +446,47 @@ fn add_parts(printer: &Printer<'_>, body: &MatMul, parts: usize, scratch: usize)
     m.finish(LANES as u32, (total / vector).div_ceil(LANES))
 }
 
-/// The product as a loop over `[batch.., m, k, n]` that reduces k, the epilogue on what is kept.
+/// The most rows of a product that are summed at a time.
+const FEW: usize = 8;
+
+/// Rows and columns of the output that are summed together, so that an element of one operand is loaded once for all of
+/// them: every row if they are few, and then columns, too, where the sum runs along the right operand's memory.
+fn summed_together(body: &MatMul) -> [usize; 2] {
+    let (rank, segment) = (body.batch.len(), &body.epilogue.segments[0]);
+    let mut views = segment.loads.iter().map(|l| &l.view).chain(segment.stores.iter().map(|s| &s.view));
+    let whole = |view: &View| match &view.mask {
+        Some(mask) => mask[rank] == (0, body.m) && mask[rank + 1] == (0, body.n),
+        None => true,
+    };
+    // A very long sum is shared by workgroups, which have a memory for each.
+    if body.m > FEW || body.k >= LONG || !views.all(whole) {
+        return [1, 1];
+    }
+    let along = body.right.view.strides[rank] == 1;
+    let columns = [8, 4, 2].into_iter().find(|&columns| along && body.n.is_multiple_of(columns));
+    [body.m, columns.unwrap_or(1)]
+}
+
+/// The product as a loop over `[batch.., m, k, n]` that reduces k, the epilogue on what is kept. Where rows and columns
+/// are summed together, a point stands for all of them.
 fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
     let rank = body.batch.len();
     let (axis_k, segment) = (rank + 1, &body.epilogue.segments[0]);
+    let [rows, columns] = summed_together(body);
     let mut dims = body.batch.clone();
-    dims.extend([body.m, body.k, body.n]);
+    dims.extend([body.m / rows, body.k, body.n / columns]);
     let reduced: Vec<bool> = (0..rank + 3).map(|a| a == axis_k).collect();
     // A view of [batch.., m, k] (or [batch.., k, n]) repeated along the axis it lacks.
-    let operand = |matrix: &Matrix, left: bool| {
-        let mut view = matrix.view.clone();
+    let operand = |matrix: &Matrix, left: bool, part: usize| {
+        let axis = if left { rank } else { rank + 1 };
+        let mut view = one_of(&matrix.view, axis, part, if left { rows } else { columns });
         let at = if left { rank + 2 } else { rank };
-        view.shape.insert(at, if left { body.n } else { body.m });
+        view.shape.insert(at, if left { body.n / columns } else { body.m / rows });
         view.strides.insert(at, 0);
         Load { source: Source::Memory(matrix.read), view }
     };
-    let kept = |view: &View| {
-        let mut view = view.clone();
+    let kept = |view: &View, [row, column]: [usize; 2]| {
+        let mut view = one_of(&one_of(view, rank, row, rows), rank + 1, column, columns);
         view.shape.insert(axis_k, body.k);
         view.strides.insert(axis_k, 0);
         if let Some(mask) = &mut view.mask {
@@ -467,58 +494,61 @@ fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
         }
         view
     };
-    let mut loads = vec![operand(&body.left, true), operand(&body.right, false)];
-    let mut program: Vec<Instr> = vec![];
     let sum = sum_dtype(body);
-    for (n, matrix) in [&body.left, &body.right].into_iter().enumerate() {
-        let push = |program: &mut Vec<Instr>, inst: Inst, dtype: DType| {
-            program.push(Instr { inst, dtype, level: Level::Element });
-            Val(program.len() as u32 - 1)
+    let (mut loads, mut stores): (Vec<Load>, Vec<Store>) = (vec![], vec![]);
+    let (mut program, mut stored): (Vec<Instr>, Vec<Val>) = (vec![], vec![]);
+    let push = |program: &mut Vec<Instr>, inst: Inst, dtype: DType, level: Level| {
+        program.push(Instr { inst, dtype, level });
+        Val(program.len() as u32 - 1)
+    };
+    let mut factors = |matrix: &Matrix, left: bool, parts: usize| -> Vec<Val> {
+        let factor = |part: usize| {
+            loads.push(operand(matrix, left, part));
+            let inst = Inst::Load(loads.len() - 1);
+            let loaded = push(&mut program, inst, reads[matrix.read].dtype, Level::Element);
+            let rounded = push(&mut program, Inst::Cast(loaded), matrix.dtype, Level::Element);
+            push(&mut program, Inst::Cast(rounded), sum, Level::Element)
         };
-        let loaded = push(&mut program, Inst::Load(n), reads[matrix.read].dtype);
-        let rounded = push(&mut program, Inst::Cast(loaded), matrix.dtype);
-        push(&mut program, Inst::Cast(rounded), sum);
-    }
-    program.push(Instr {
-        inst: Inst::Binary(Binary::Mul, Val(2), Val(5)),
-        dtype: sum,
-        level: Level::Element,
-    });
-    program.push(Instr { inst: Inst::Reduce(Reduce::Sum, Val(6)), dtype: sum, level: Level::Kept });
-    let (product, first_load) = (Val(7), loads.len());
-    let mut new: Vec<Val> = vec![];
-    for instr in &body.epilogue.program {
-        let level = if instr.level == Level::Element { Level::Kept } else { instr.level };
-        if let Inst::Load(n) = instr.inst
-            && segment.loads[n].source == Source::Product
-        {
-            new.push(product);
-            continue;
+        (0..parts).map(factor).collect()
+    };
+    let (left, right) = (factors(&body.left, true, rows), factors(&body.right, false, columns));
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        let both = Inst::Binary(Binary::Mul, left[row], right[column]);
+        let both = push(&mut program, both, sum, Level::Element);
+        let product = push(&mut program, Inst::Reduce(Reduce::Sum, both), sum, Level::Kept);
+        let first_load = loads.len();
+        let mut new: Vec<Val> = vec![];
+        for instr in &body.epilogue.program {
+            let level = if instr.level == Level::Element { Level::Kept } else { instr.level };
+            let inst = match instr.inst.with_operands(|v| new[v.index()]) {
+                Inst::Load(n) if segment.loads[n].source == Source::Product => {
+                    new.push(product);
+                    continue;
+                }
+                Inst::Load(n) => Inst::Load(n + first_load),
+                Inst::Gather { load, index, stride, len } => {
+                    Inst::Gather { load: load + first_load, index, stride, len }
+                }
+                other => other,
+            };
+            new.push(push(&mut program, inst, instr.dtype, level));
         }
-        let of = |v: &Val| new[v.index()];
-        let inst = match &instr.inst {
-            Inst::Load(n) => Inst::Load(n + first_load),
-            Inst::Gather { load, index, stride, len } => {
-                Inst::Gather { load: load + first_load, index: of(index), stride: *stride, len: *len }
-            }
-            Inst::Unary(op, a) => Inst::Unary(*op, of(a)),
-            Inst::Binary(op, a, b) => Inst::Binary(*op, of(a), of(b)),
-            Inst::Where(c, a, b) => Inst::Where(of(c), of(a), of(b)),
-            Inst::Cast(a) => Inst::Cast(of(a)),
-            Inst::Random { kind, seed, stream, index } => {
-                Inst::Random { kind: *kind, seed: of(seed), stream: of(stream), index: of(index) }
-            }
-            other => other.clone(),
-        };
-        program.push(Instr { inst, dtype: instr.dtype, level });
-        new.push(Val(program.len() as u32 - 1));
+        let at = [row, column];
+        loads.extend(segment.loads.iter().map(|l| Load { source: l.source, view: kept(&l.view, at) }));
+        stores.extend(segment.stores.iter().map(|s| Store { view: kept(&s.view, at), ..s.clone() }));
+        stored.extend(body.epilogue.stores.iter().map(|v| new[v.index()]));
     }
-    loads.extend(segment.loads.iter().map(|l| Load { source: l.source, view: kept(&l.view) }));
-    let stores = segment.stores.iter().map(|s| Store { view: kept(&s.view), ..s.clone() }).collect();
-    Loop {
-        reduced,
-        program,
-        stores: body.epilogue.stores.iter().map(|v| new[v.index()]).collect(),
-        segments: vec![Segment { dims, loads, stores }],
+    Loop { reduced, program, stores: stored, segments: vec![Segment { dims, loads, stores }] }
+}
+
+/// Of every so many places along an axis of a view the one with a number.
+fn one_of(view: &View, axis: usize, number: usize, of: usize) -> View {
+    let mut view = view.clone();
+    view.offset += number as isize * view.strides[axis];
+    view.strides[axis] *= of as isize;
+    view.shape[axis] /= of;
+    if let Some(mask) = view.mask.as_mut().filter(|_| of > 1) {
+        mask[axis] = (0, view.shape[axis]);
     }
+    view
 }
