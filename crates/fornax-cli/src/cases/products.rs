@@ -1,4 +1,4 @@
-//! Matrix products: square ones, those of GPT-2's layers, and products of one row.
+//! Matrix products: square ones, those of GPT-2's layers, and products of few rows.
 
 use super::{Case, Prepared, Roof, case, randn_of, wall};
 use fornax::{DType, Device, Result, Tensor, eval};

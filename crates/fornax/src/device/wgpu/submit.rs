@@ -114,14 +114,18 @@ impl Submits {
             let (send, receive) = channel();
             let submits = Arc::downgrade(self);
             // It ends with the device.
-            std::thread::spawn(move || {
+            let flushes = move || {
                 for () in receive {
                     submits.upgrade().iter().for_each(|submits| submits.flush());
                 }
-            });
+            };
+            // Where none can be had, nobody receives.
+            let _ = std::thread::Builder::new().name("submits".into()).spawn(flushes);
             Mutex::new(send)
         });
-        let _ = lock(recorded).send(());
+        if lock(recorded).send(()).is_err() {
+            self.flush();
+        }
     }
 }
 
