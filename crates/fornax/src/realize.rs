@@ -179,11 +179,14 @@ fn launch(
         };
         plan.outputs.iter().map(memory).collect()
     };
-    // Evaluations in a row have results of their own, as those that somebody keeps.
-    let kept = (KEPT / plan.output_bytes().max(1)).clamp(1, device.timing().repeats());
-    let mut outputs = (0..kept).map(|_| results()).collect::<Result<Vec<_>>>()?;
+    let repeats = device.timing().repeats();
+    // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
+    let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
+    let most = (KEPT / own.sum::<usize>().max(1)).clamp(1, repeats);
+    let mut outputs = vec![results()?];
+    outputs.extend((1..most).map_while(|_| results().ok()));
     let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
-    let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len() * kept);
+    let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len() * outputs.len());
     for outputs in &outputs {
         let memory = |place: &Place| match *place {
             Place::Input(i) => inputs[i].memory(),
@@ -194,8 +197,8 @@ fn launch(
     }
     let args: Vec<Scalar> = plan.steps.iter().flat_map(|step| &step.args).map(|&a| scalars[a]).collect();
     let mut memories = &memories[..];
-    let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len() * kept);
-    for _ in 0..kept {
+    let mut batch: Vec<Launch<'_>> = Vec::with_capacity(plan.steps.len() * outputs.len());
+    for _ in &outputs {
         let mut args = &args[..];
         for (step, pipeline) in plan.steps.iter().zip(pipelines) {
             batch.push(Launch {
@@ -211,7 +214,7 @@ fn launch(
         verify::launch(device, plan, &batch[..plan.steps.len()], scalars)?;
     } else {
         let memories = || inputs.iter().copied().chain(&outputs[0]).chain(&slots).map(|b| b.id()).collect();
-        run(device, plan, &batch, memories)?;
+        run(device, plan, &batch, repeats, memories)?;
     }
     device.0.counters.launches.fetch_add(plan.steps.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
@@ -234,20 +237,20 @@ fn run(
     device: &Device,
     plan: &Arc<Plan>,
     batch: &[Launch<'_>],
+    repeats: usize,
     memories: impl FnOnce() -> Vec<usize>,
 ) -> Result<()> {
     let recording = device.0.settings.recording.load(Relaxed);
     let marks = device.marks(plan.steps.len());
+    let once = &batch[..plan.steps.len()];
     if !recording && marks.is_none() {
-        return device.0.backend.launch(batch);
+        return device.0.backend.launch(once);
     }
     let times = match marks {
-        Some(marks) => match device.timing().repeats() {
-            1 => Times { seconds: device.0.backend.launch_timed(batch, &marks)?, marks },
-            times => burst(device, batch, marks, times)?,
-        },
+        Some(marks) if repeats > 1 => burst(device, batch, marks, repeats)?,
+        Some(marks) => Times { seconds: device.0.backend.launch_timed(once, &marks)?, marks },
         None => {
-            device.0.backend.launch(batch)?;
+            device.0.backend.launch(once)?;
             Times::default()
         }
     };

@@ -286,5 +286,11 @@ fn a_burst_computes_the_same_and_tells_the_time_of_one() -> Result<()> {
     assert_eq!(call()?, right);
     let fresh = device.stats().pool.fresh_bytes - before.pool.fresh_bytes;
     assert!((128 << 20..=256 << 20).contains(&fresh), "{fresh} bytes");
+    // Results that would overwrite what somebody holds have memory of their own.
+    let (new, held) = (x.add(1.0)?, x.detach());
+    fornax::eval_replacing(&[], &[(&new, &x)])?;
+    assert_eq!(held.to_vec::<f32>()?[..2], [0.0, 1.0]);
+    let fresh = device.stats().pool.fresh_bytes - before.pool.fresh_bytes;
+    assert!(fresh <= 257 << 20, "{fresh} bytes");
     Ok(())
 }

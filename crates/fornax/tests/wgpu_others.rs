@@ -419,8 +419,16 @@ fn products_of_few_rows() {
     let Some(device) = gpu() else { return };
     // Sums that stay in registers, that do not, of one and of several workgroups, that end inside a vector; rows of which
     // eight, four, two or no columns are summed together.
-    let sizes =
-        [(1, 24, 40), (2, 700, 44), (3, 70, 42), (5, 1100, 41), (8, 2100, 16), (9, 40, 24), (2, 33000, 8)];
+    let sizes = [
+        (1, 24, 40),
+        (2, 700, 44),
+        (3, 70, 42),
+        (5, 1100, 41),
+        (8, 2100, 16),
+        (9, 40, 24),
+        (2, 33000, 8),
+        (2, 33000, 1),
+    ];
     for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32] {
         for (m, k, n) in sizes {
             // Large sums of halves round away what they should show.
@@ -456,4 +464,85 @@ fn products_of_few_rows() {
     fornax::eval(&[&kept, &sum]).unwrap();
     check("two results", &kept);
     check("the other one", &sum);
+}
+
+/// What follows a product of few rows is computed at the place of each of the elements that are summed together.
+#[test]
+fn epilogues_of_few_rows() -> fornax::Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let all = |what: &str, results: &[&Tensor]| -> fornax::Result<()> {
+        fornax::eval(results)?;
+        results.iter().for_each(|result| check(&format!("{what}, {}", result.dtype()), result));
+        Ok(())
+    };
+    // Eight columns at a time where the right side is turned; two; one.
+    for (m, n) in [(2, 16), (5, 6), (3, 7)] {
+        for turned in [false, true] {
+            let name = |what: &str| format!("{what} {m}x{n}, turned: {turned}");
+            let product = |dtype| -> fornax::Result<Tensor> {
+                let left = data(&[m, 37], dtype, 1, &device);
+                let right = match turned {
+                    true => data(&[n, 37], dtype, 2, &device).t()?,
+                    false => data(&[37, n], dtype, 2, &device),
+                };
+                left.matmul(&right)
+            };
+            let part = data(&[m - 1, n - 3], DType::F32, 3, &device).pad(&[(1, 0), (0, 3)], 0.0)?;
+            let row = data(&[1, n], DType::F32, 3, &device).pad(&[(m - 1, 0), (0, 0)], 0.0)?;
+            let ids = Tensor::from_slice(&[3i64, 0, 2, 1, 3][..m], &[m], &device)?;
+            let gathered = Tensor::embedding(&data(&[4, n], DType::F32, 4, &device), &ids)?;
+            let places = Tensor::arange(0, (m * n) as i64, 1, DType::F32, &device)?;
+            let places = places.reshape(&[m as isize, n as isize])?;
+            let sum = product(DType::F32)?.add(&part)?.add(&row)?.add(&gathered)?.add(&places)?;
+            check(&name("zeros around, gathered, places, a half"), &sum.tril(0)?);
+            check(&name("random"), &product(DType::F32)?.dropout(0.5, true)?);
+            let (x, size) = (product(DType::F32)?, product(DType::F32)?.abs()?);
+            let [bytes, brain, half, long] =
+                [DType::U8, DType::BF16, DType::F16, DType::I64].map(|dtype| size.to_dtype(dtype));
+            all(&name("results"), &[&x.exp()?, &x.gt(0.0)?, &bytes?, &brain?, &half?, &long?])?;
+            for dtype in [DType::U8, DType::I64, DType::U32] {
+                // Sums of bytes are more than a byte holds.
+                let x = product(dtype)?;
+                all(&name("integers"), &[&x, &x.to_dtype(DType::F32)?.add(0.5)?, &x.gt(100)?])?;
+            }
+        }
+    }
+    // Sums of few terms; backwards; rows that begin anywhere, with something else behind them.
+    for k in [1, 2, 3, 6] {
+        let (left, right) = (data(&[8, k], DType::F32, 1, &device), data(&[16, k], DType::F32, 2, &device));
+        check("few terms", &left.matmul(&right.t()?)?);
+    }
+    for dtype in [DType::F32, DType::F16] {
+        let (left, right) = (data(&[8, 75], dtype, 1, &device), data(&[16, 75], dtype, 2, &device));
+        check("backwards", &left.matmul(&right.flip(&[1])?.t()?)?);
+        check("parts", &left.narrow(1, 3, 64)?.matmul(&right.narrow(1, 8, 64)?.t()?)?);
+    }
+    Ok(())
+}
+
+/// Bytes wrap before anything else is done with them, also in products as tiles and in parts.
+#[test]
+fn products_of_bytes_and_then() -> fornax::Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    for (m, n, k) in [(40, 36, 50), (64, 64, 4096)] {
+        let (x, y) = (data(&[m, k], DType::U8, 1, &device), data(&[k, n], DType::U8, 2, &device));
+        check("a number", &x.matmul(&y)?.to_dtype(DType::F32)?.mul(0.5)?);
+        check("compared", &x.matmul(&y)?.gt(100)?);
+        check("the larger one", &x.matmul(&y)?.maximum(&data(&[m, n], DType::U8, 3, &device))?);
+    }
+    Ok(())
+}
+
+/// Sums of columns by several workgroups, of two dtypes in one kernel.
+#[test]
+fn columns_of_two_dtypes() -> fornax::Result<()> {
+    let Some(device) = gpu() else { return Ok(()) };
+    let x = data(&[3000, 40], DType::F32, 1, &device);
+    let (sum, any, squares) =
+        (x.sum(&[0], false)?, x.gt(1.99)?.any(&[0], false)?, x.sqr()?.sum(&[0], false)?);
+    fornax::eval(&[&sum, &any, &squares])?;
+    check("sum", &sum);
+    check("any", &any);
+    check("squares", &squares);
+    Ok(())
 }

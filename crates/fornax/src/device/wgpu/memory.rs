@@ -12,16 +12,19 @@ pub(super) struct GpuMemory {
     pub buffer: wgpu::Buffer,
     /// Distinguishes memories in the keys of bind groups; never used again.
     pub id: u64,
-    submits: Arc<Submits>,
+    /// Where it is named by bind groups that may outlive it: how the driver gets it back all the same.
+    outlived: Option<Arc<Submits>>,
 }
 
 impl Memory for GpuMemory {}
 
 impl Drop for GpuMemory {
-    /// Gives it back to the driver, although bind groups may still name it: they are found by memories that are there.
+    /// Bind groups that are left are found by memories that are there, so these are never asked for again.
     fn drop(&mut self) {
-        self.submits.flush();
-        self.buffer.destroy();
+        if let Some(submits) = &self.outlived {
+            submits.flush();
+            self.buffer.destroy();
+        }
     }
 }
 
@@ -62,7 +65,14 @@ impl Wgpu {
     /// A buffer as a memory with a name of its own.
     pub(super) fn named(&self, buffer: wgpu::Buffer) -> GpuMemory {
         let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
-        GpuMemory { buffer, id, submits: self.submits.clone() }
+        GpuMemory { buffer, id, outlived: Some(self.submits.clone()) }
+    }
+
+    /// Memory for which all bind groups are its owner's. Giving it back waits for nobody.
+    pub(super) fn scratch(&self, bytes: usize) -> Result<GpuMemory> {
+        let mut memory = self.memory(bytes)?;
+        memory.outlived = None;
+        Ok(memory)
     }
 
     /// As [`Wgpu::new_memory`], for what cannot go on without it.

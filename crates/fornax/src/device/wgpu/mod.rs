@@ -236,7 +236,12 @@ impl Backend for Wgpu {
     }
 
     fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>> {
-        self.new_memory(bytes).map(|memory| Arc::new(memory) as Arc<dyn Memory>)
+        let memory = self.new_memory(bytes).or_else(|| {
+            // What was given back is free when the work that uses it has ended.
+            self.drain().ok()?;
+            self.new_memory(bytes)
+        });
+        memory.map(|memory| Arc::new(memory) as Arc<dyn Memory>)
     }
 
     fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()> {

@@ -89,7 +89,7 @@ impl Variant {
         let printed = print::print(kernel, &aliased, form, &gpu.caps)?;
         let dispatches =
             printed.dispatches.into_iter().map(|d| Ready::new(gpu, kernel, d)).collect::<Result<Vec<_>>>()?;
-        let scratch = printed.scratch.iter().map(|&bytes| gpu.memory(bytes)).collect::<Result<Vec<_>>>()?;
+        let scratch = printed.scratch.iter().map(|&bytes| gpu.scratch(bytes)).collect::<Result<Vec<_>>>()?;
         Ok(Variant { aliased, dispatches, scratch, next: OnceLock::new() })
     }
 

@@ -180,12 +180,12 @@ impl Wgpu {
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
         let index = self.submits.submit([encoder.finish()]);
         let arrival = Arc::new(Arrival::default());
-        let arrived = arrival.clone();
+        let (arrived, submits) = (arrival.clone(), self.submits.clone());
         staging.slice(..size + STATUS).map_async(wgpu::MapMode::Read, move |result| {
             arrived.failed.store(result.is_err(), Ordering::Relaxed);
             arrived.mapped.store(true, Ordering::Release);
             if let Some(waker) = lock(&arrived.waker).take() {
-                waker.wake();
+                submits.wake(waker);
             }
         });
         Ok(GpuReading { reader, staging: Some(staging), index, arrival, watched: false, bytes, resets })

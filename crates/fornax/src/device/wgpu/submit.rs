@@ -5,8 +5,9 @@
 use super::lock;
 use crate::span::{self, Phase};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::mpsc::{SendError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::task::Waker;
 
 /// Launches that may wait in an open command buffer.
 const MOST: usize = 256;
@@ -31,6 +32,23 @@ impl Open {
     }
 }
 
+/// What the thread is for.
+enum Task {
+    /// To submit what was recorded.
+    Flush,
+    /// To wake somebody, who may submit something in turn.
+    Wake(Waker),
+}
+
+impl Task {
+    fn run(self, flush: impl FnOnce()) {
+        match self {
+            Task::Flush => flush(),
+            Task::Wake(waker) => waker.wake(),
+        }
+    }
+}
+
 /// Where commands of one device are handed over, in the order in which they were recorded.
 pub(super) struct Submits {
     device: wgpu::Device,
@@ -39,8 +57,7 @@ pub(super) struct Submits {
     /// Held from the moment at which the open command buffer is taken until it is submitted.
     order: Mutex<()>,
     count: AtomicU64,
-    /// Tells the thread that something was recorded.
-    recorded: OnceLock<Mutex<Sender<()>>>,
+    thread: OnceLock<Mutex<Sender<Task>>>,
 }
 
 impl Submits {
@@ -51,7 +68,7 @@ impl Submits {
             open: Mutex::default(),
             order: Mutex::default(),
             count: AtomicU64::new(0),
-            recorded: OnceLock::new(),
+            thread: OnceLock::new(),
         }
     }
 
@@ -69,11 +86,17 @@ impl Submits {
 
     /// Submits what was recorded, if anything was.
     pub fn flush(&self) {
-        let _order = lock(&self.order);
+        drop(self.flushed());
+    }
+
+    /// The same; nobody else submits while what this returns is held.
+    fn flushed(&self) -> MutexGuard<'_, ()> {
+        let order = lock(&self.order);
         let open = lock(&self.open).take();
         if let Some(open) = open {
             self.hand_over([open.finish()]);
         }
+        order
     }
 
     fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
@@ -85,7 +108,7 @@ impl Submits {
     /// Writes bytes into a buffer, behind everything recorded before and ahead of everything recorded later.
     pub fn write(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
         // wgpu writes when something is submitted next, ahead of that.
-        self.flush();
+        let _order = self.flushed();
         self.queue.write_buffer(buffer, offset, bytes);
     }
 
@@ -104,27 +127,35 @@ impl Submits {
         if full {
             self.flush();
         } else if first {
-            self.flush_soon();
+            self.leave(Task::Flush);
         }
         recorded
     }
 
-    fn flush_soon(self: &Arc<Self>) {
-        let recorded = self.recorded.get_or_init(|| {
-            let (send, receive) = channel();
+    /// Wakes whoever waits for a callback of the driver, which may come in the middle of a submit.
+    pub fn wake(self: &Arc<Self>, waker: Waker) {
+        // A browser's come by themselves.
+        if cfg!(target_family = "wasm") { waker.wake() } else { self.leave(Task::Wake(waker)) }
+    }
+
+    /// Leaves a task to the thread.
+    fn leave(self: &Arc<Self>, task: Task) {
+        let thread = self.thread.get_or_init(|| {
+            let (send, receive) = channel::<Task>();
             let submits = Arc::downgrade(self);
             // It ends with the device.
-            let flushes = move || {
-                for () in receive {
-                    submits.upgrade().iter().for_each(|submits| submits.flush());
+            let work = move || {
+                for task in receive {
+                    task.run(|| submits.upgrade().iter().for_each(|submits| submits.flush()));
                 }
             };
             // Where none can be had, nobody receives.
-            let _ = std::thread::Builder::new().name("submits".into()).spawn(flushes);
+            let _ = std::thread::Builder::new().name("submits".into()).spawn(work);
             Mutex::new(send)
         });
-        if lock(recorded).send(()).is_err() {
-            self.flush();
+        let left = lock(thread).send(task);
+        if let Err(SendError(task)) = left {
+            task.run(|| self.flush());
         }
     }
 }
@@ -135,6 +166,7 @@ mod tests {
     use super::*;
     use crate::{DType, Device, Result, Tensor};
     use std::sync::Barrier;
+    use std::task::{Context, Wake};
     use std::time::Duration;
 
     /// Evaluations of which each needs the one before.
@@ -216,6 +248,34 @@ mod tests {
         for (i, y) in all.iter().enumerate() {
             assert_eq!(y.to_vec::<f32>()?, vec![i as f32 + 1.0; 1000]);
         }
+        Ok(())
+    }
+
+    /// Whoever is woken: evaluates something, and tells on which thread.
+    struct Next(Tensor, Mutex<Sender<String>>);
+
+    impl Wake for Next {
+        fn wake(self: Arc<Self>) {
+            let sum = self.0.add(1.0).and_then(|next| next.sum_all()?.item::<f32>());
+            let thread = std::thread::current().name().unwrap_or_default().to_string();
+            let _ = lock(&self.1).send(format!("{sum:?} on {thread}"));
+        }
+    }
+
+    #[test]
+    fn who_is_woken_may_submit() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        let x = zeros(&device)?;
+        let (send, receive) = channel();
+        let waker = Waker::from(Arc::new(Next(x.clone(), Mutex::new(send))));
+        // What takes a while is not there yet when it is asked for.
+        let long = Tensor::ones(&[512, 512], DType::F32, &device)?;
+        let long = (0..4).try_fold(long.clone(), |product, _| product.matmul(&long)?.mul(1e-3))?;
+        let mut value = Box::pin(long.to_vec_async::<f32>());
+        assert!(value.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let woken = receive.recv_timeout(Duration::from_secs(60)).expect("it is woken");
+        assert_eq!(woken, "Ok(1000.0) on submits", "not in the middle of a submit");
+        assert!(value.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         Ok(())
     }
 

@@ -352,7 +352,7 @@ fn cooperative_products_compute_the_same() -> Result<()> {
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
     // Whole tiles, and parts of a sum, of three slices and more in every form; rows that begin anywhere, at every fourth or
     // every eighth half; sums that end inside a slice.
-    for [m, n, k] in [[64, 128, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136]] {
+    for [m, n, k] in [[64, 128, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136], [3, 72, 136]] {
         for turned in [false, true] {
             let product = |device: &Device| {
                 let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);

@@ -20,7 +20,7 @@ use std::time::Duration;
 use web_time::Instant;
 
 /// The number rises when there are new forms: what was measured without them is measured again.
-const KIND: &str = "tuning-9";
+const KIND: &str = "tuning-10";
 /// Products with fewer operations end too soon for a choice to matter.
 const WORTH: usize = 50_000_000;
 /// How many of a product's forms are measured when a plan is compiled, and how many for somebody who asks.

@@ -336,7 +336,12 @@ impl<'a> Program<'a> {
     ) -> Vec<String> {
         let (source, view) = (self.segment.loads[load].source, &self.segment.loads[load].view);
         if source == Source::Product {
-            return elements.map(|e| self.product[e].clone()).collect();
+            // Bytes are summed as words.
+            let value = |product: &String| match dtype {
+                DType::U8 => format!("({product} & 255u)"),
+                _ => product.clone(),
+            };
+            return self.product[elements].iter().map(value).collect();
         }
         let count = elements.len();
         let differs = self.differs(level);

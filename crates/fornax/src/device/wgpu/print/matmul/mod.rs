@@ -161,7 +161,7 @@ pub(super) fn print(printer: &Printer<'_>, body: &MatMul, form: Form, printed: &
         Form::Loop => Err(Error::Internal("a loop has no tiles".into())),
     };
     let parts = match form {
-        Form::Loop => return printer.reduced(&as_loop(body, &printer.kernel.reads), printed),
+        Form::Loop => return printer.reduced(&as_loop(body, &printer.kernel.reads, printer.caps), printed),
         Form::Tile(_, parts) | Form::Cooperative(_, parts) => parts,
     };
     if parts == 1 {
@@ -448,31 +448,41 @@ fn add_parts(printer: &Printer<'_>, body: &MatMul, parts: usize, scratch: usize)
 
 /// The most rows of a product that are summed at a time.
 const FEW: usize = 8;
+/// The most instructions that the epilogues of products summed together may have.
+const EPILOGUES: usize = 1024;
 
 /// Rows and columns of the output that are summed together, so that an element of one operand is loaded once for all of
 /// them: every row if they are few, and then columns, too, where the sum runs along the right operand's memory.
-fn summed_together(body: &MatMul) -> [usize; 2] {
+fn summed_together(body: &MatMul, caps: &Caps) -> [usize; 2] {
     let (rank, segment) = (body.batch.len(), &body.epilogue.segments[0]);
     let mut views = segment.loads.iter().map(|l| &l.view).chain(segment.stores.iter().map(|s| &s.view));
     let whole = |view: &View| match &view.mask {
         Some(mask) => mask[rank] == (0, body.m) && mask[rank + 1] == (0, body.n),
         None => true,
     };
-    // A very long sum is shared by workgroups, which have a memory for each.
-    if body.m > FEW || body.k >= LONG || !views.all(whole) {
+    let strides = &body.right.view.strides[rank..];
+    let batch: usize = body.batch.iter().product();
+    let are_few = |columns: usize| batch * body.n / columns * 4 < caps.parallel as usize;
+    // Very long sums are shared by workgroups if they are few. Those along memory have a memory for each then.
+    let by_columns = body.n > 1 && strides[1].abs() == 1 && strides[0].abs() != 1;
+    let apart = body.k >= LONG && are_few(1) && !by_columns;
+    if body.m > FEW || apart || !views.all(whole) {
         return [1, 1];
     }
-    let along = body.right.view.strides[rank] == 1;
-    let columns = [8, 4, 2].into_iter().find(|&columns| along && body.n.is_multiple_of(columns));
+    let worth = |&columns: &usize| {
+        let instructions = body.m * columns * body.epilogue.program.len();
+        body.n.is_multiple_of(columns) && !are_few(columns) && instructions <= EPILOGUES
+    };
+    let columns = [8, 4, 2].into_iter().filter(|_| strides[0] == 1).find(worth);
     [body.m, columns.unwrap_or(1)]
 }
 
 /// The product as a loop over `[batch.., m, k, n]` that reduces k, the epilogue on what is kept. Where rows and columns
 /// are summed together, a point stands for all of them.
-fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
+fn as_loop(body: &MatMul, reads: &[Port], caps: &Caps) -> Loop {
     let rank = body.batch.len();
     let (axis_k, segment) = (rank + 1, &body.epilogue.segments[0]);
-    let [rows, columns] = summed_together(body);
+    let [rows, columns] = summed_together(body, caps);
     let mut dims = body.batch.clone();
     dims.extend([body.m / rows, body.k, body.n / columns]);
     let reduced: Vec<bool> = (0..rank + 3).map(|a| a == axis_k).collect();
@@ -516,13 +526,15 @@ fn as_loop(body: &MatMul, reads: &[Port]) -> Loop {
         let both = Inst::Binary(Binary::Mul, left[row], right[column]);
         let both = push(&mut program, both, sum, Level::Element);
         let product = push(&mut program, Inst::Reduce(Reduce::Sum, both), sum, Level::Kept);
+        let byte = |program: &mut _| push(program, Inst::Cast(product), DType::U8, Level::Kept);
         let first_load = loads.len();
         let mut new: Vec<Val> = vec![];
         for instr in &body.epilogue.program {
             let level = if instr.level == Level::Element { Level::Kept } else { instr.level };
             let inst = match instr.inst.with_operands(|v| new[v.index()]) {
                 Inst::Load(n) if segment.loads[n].source == Source::Product => {
-                    new.push(product);
+                    // Bytes are summed as words.
+                    new.push(if instr.dtype == DType::U8 { byte(&mut program) } else { product });
                     continue;
                 }
                 Inst::Load(n) => Inst::Load(n + first_load),
