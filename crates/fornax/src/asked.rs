@@ -6,7 +6,9 @@ use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Node, NodeId, Op};
 use crate::plan_cache::Key;
-use crate::tensor::{State, Tensor};
+use crate::scope::Scope;
+use crate::tensor::formula::Part;
+use crate::tensor::{Inner, State, Tensor};
 use crate::view::Dims;
 use rustc_hash::FxHashMap;
 use smallvec::smallvec;
@@ -32,6 +34,8 @@ pub(crate) struct Asked {
     pub inputs: Vec<(u32, Arc<Buffer>)>,
     /// Launch arguments, in order of appearance.
     pub scalars: Vec<(u32, Scalar)>,
+    /// Which of them are part of a use of a formula, in order of appearance.
+    parts: Vec<(u32, Part)>,
 }
 
 /// An [`Asked`] as a graph of its own.
@@ -44,7 +48,7 @@ pub(crate) struct AskedGraph {
 }
 
 /// Mixes one word into a running hash (the constants of splitmix64).
-fn mix(state: u64, word: u64) -> u64 {
+pub(crate) fn mix(state: u64, word: u64) -> u64 {
     let x = (state ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (x >> 32)
 }
@@ -55,8 +59,8 @@ struct Walk {
     known: FxHashMap<u64, u32>,
     /// What is to be done, the last first: meet a tensor, or (none) number the last open one.
     next: Vec<Option<Tensor>>,
-    /// Tensors whose sources are being numbered, with the number of those.
-    open: Vec<(Tensor, usize)>,
+    /// Tensors whose sources are being numbered, with the number of those, and which part of a use they are.
+    open: Vec<(Tensor, usize, Option<Part>)>,
     /// Positions of sources whose users have no number yet.
     sources: Vec<u32>,
     high: u64,
@@ -78,7 +82,15 @@ impl Walk {
         let length = LENGTH.get();
         let (nodes, edges) = (Vec::with_capacity(length), Vec::with_capacity(2 * length));
         Walk {
-            asked: Asked { key: 0, nodes, edges, outputs: vec![], inputs: vec![], scalars: vec![] },
+            asked: Asked {
+                key: 0,
+                nodes,
+                edges,
+                outputs: vec![],
+                inputs: vec![],
+                scalars: vec![],
+                parts: vec![],
+            },
             known: FxHashMap::with_capacity_and_hasher(length / 2, Default::default()),
             next: vec![],
             open: vec![],
@@ -116,35 +128,44 @@ impl Walk {
         }
         let at = self.asked.nodes.len() as u32;
         let state = tensor.state();
-        let hash = match &*state {
-            State::Lazy(src) => {
+        let lazy = match &*state {
+            State::Lazy(src) => Ok((src, None)),
+            State::Part(part, src) => Ok((src, Some(part.clone()))),
+            State::Ready(buffer, _) => {
+                self.asked.inputs.push((at, buffer.clone()));
+                // The hash was made of the op that computed the data; now it is just data.
+                Err(tensor.0.data_hash())
+            }
+            State::Scalar(value) => {
+                self.asked.scalars.push((at, *value));
+                Err(tensor.0.hash)
+            }
+            State::Moved => return Err(Error::Stale { op: "eval" }),
+        };
+        match lazy {
+            Ok((src, part)) => {
                 let sources = src.len();
                 self.next.push(None);
                 self.next.extend(src.iter().cloned().map(Some));
                 drop(state);
-                self.open.push((tensor, sources));
-                return Ok(());
+                self.open.push((tensor, sources, part));
             }
-            State::Ready(buffer, _) => {
-                self.asked.inputs.push((at, buffer.clone()));
-                // The hash was made of the op that computed the data; now it is just data.
-                tensor.0.data_hash()
+            Err(hash) => {
+                drop(state);
+                self.push(tensor, hash);
             }
-            State::Scalar(value) => {
-                self.asked.scalars.push((at, *value));
-                tensor.0.hash
-            }
-            State::Moved => return Err(Error::Stale { op: "eval" }),
-        };
-        drop(state);
-        self.push(tensor, hash);
+        }
         Ok(())
     }
 
     /// Numbers the last open tensor: all its sources have their positions, the last first.
     fn number(&mut self) {
-        if let Some((tensor, sources)) = self.open.pop() {
+        if let Some((tensor, sources, part)) = self.open.pop() {
             let mut hash = tensor.0.hash;
+            if let Some(part) = part {
+                hash = mix(hash, part.hash());
+                self.asked.parts.push((self.asked.nodes.len() as u32, part));
+            }
             for at in self.sources.drain(self.sources.len() - sources..).rev() {
                 hash = mix(hash, at as u64 + 1);
                 self.asked.edges.push(at);
@@ -202,38 +223,58 @@ impl Asked {
         self.inputs.iter().map(|(at, _)| uses[*at as usize] + 1).collect()
     }
 
-    /// The same as a graph of its own, in which equal nodes are one.
+    /// The same as a graph of its own, in which equal nodes are one and formulas are their nodes.
     pub fn graph(&self) -> AskedGraph {
-        let mut graph = Graph::default();
+        let mut asked = AskedGraph { graph: Graph::default(), inputs: vec![], scalars: vec![] };
         let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        // The results of uses, by their position.
+        let mut results: FxHashMap<u32, Vec<NodeId>> = FxHashMap::default();
         let mut inputs = self.inputs.iter().map(|(at, _)| *at).peekable();
-        let mut scalars = vec![];
+        let mut parts = self.parts.iter().peekable();
         let mut first = 0;
         for (at, visited) in self.nodes.iter().enumerate() {
-            let edges = first..visited.edges as usize;
-            first = edges.end;
-            let op = match inputs.next_if_eq(&(at as u32)) {
-                Some(_) => Op::Input,
-                None => visited.tensor.op().clone(),
-            };
-            let (dtype, scope) = (visited.tensor.dtype(), visited.tensor.0.scope);
-            let mut add = |op, src, shape| graph.add(Node { op, src, shape, dtype }, scope);
-            let shape = visited.tensor.0.shape.clone();
-            let id = match op {
-                // Tensors hold numbers in the shape in which they are used: one less to record for each.
-                Op::Scalar | Op::Literal(_) => {
-                    let (is_scalar, number) = (op == Op::Scalar, add(op, smallvec![], Dims::new()));
-                    if is_scalar {
-                        scalars.push(number);
-                    }
-                    if shape.is_empty() { number } else { add(Op::Expand, smallvec![number], shape) }
+            let (at, edges) = (at as u32, &self.edges[first..visited.edges as usize]);
+            first = visited.edges as usize;
+            let sources = edges.iter().map(|&edge| ids[edge as usize]);
+            let Inner { op, shape, dtype, scope, .. } = &*visited.tensor.0;
+            ids.push(match parts.next_if(|part| part.0 == at) {
+                Some((_, Part::Use(formula))) => {
+                    let made = formula.expand(sources, |node, scope| asked.add(node, scope));
+                    // Only the results have it for a source, and they ask which of them they are.
+                    let any = made[0];
+                    results.insert(at, made);
+                    any
                 }
-                _ => add(op, edges.map(|at| ids[self.edges[at] as usize]).collect(), shape),
-            };
-            ids.push(id);
+                Some((_, Part::Result(number))) => results[&edges[0]][*number as usize],
+                None => {
+                    let op = inputs.next_if_eq(&at).map_or(op, |_| &Op::Input);
+                    let (op, src, shape) = (op.clone(), sources.collect(), shape.clone());
+                    asked.add(Node { op, src, shape, dtype: *dtype }, *scope)
+                }
+            });
         }
-        graph.outputs = self.outputs.iter().map(|&o| ids[o as usize]).collect();
-        AskedGraph { graph, inputs: self.inputs.iter().map(|(at, _)| ids[*at as usize]).collect(), scalars }
+        asked.graph.outputs = self.outputs.iter().map(|&o| ids[o as usize]).collect();
+        asked.inputs = self.inputs.iter().map(|(at, _)| ids[*at as usize]).collect();
+        asked
+    }
+}
+
+impl AskedGraph {
+    /// Adds a node. Tensors hold numbers in the shape in which they are used, which is one less to record for each; here they
+    /// have the shape `[]`.
+    fn add(&mut self, node: Node, scope: Scope) -> NodeId {
+        if !matches!(node.op, Op::Scalar | Op::Literal(_)) {
+            return self.graph.add(node, scope);
+        }
+        let (is_scalar, dtype) = (node.op == Op::Scalar, node.dtype);
+        let number = self.graph.add(Node { shape: Dims::new(), ..node.clone() }, scope);
+        if is_scalar {
+            self.scalars.push(number);
+        }
+        if node.shape.is_empty() {
+            return number;
+        }
+        self.graph.add(Node { op: Op::Expand, src: smallvec![number], shape: node.shape, dtype }, scope)
     }
 }
 

@@ -308,3 +308,108 @@ fn wrong_use_is_an_error() -> Result<()> {
     assert!(matches!(GradScaler::with_scale(0.0, &device), Err(Error::Argument { .. })));
     Ok(())
 }
+
+/// A rule that records numbers of its own, so that parameters of one shape share nothing of what is recorded.
+struct Apart<R>(R);
+
+impl<R: Rule> Rule for Apart<R> {
+    fn weight_decay(&self) -> f64 {
+        self.0.weight_decay()
+    }
+
+    fn states(&self) -> &[&'static str] {
+        self.0.states()
+    }
+
+    fn numbers(&self, at: Moment) -> Vec<f64> {
+        self.0.numbers(at)
+    }
+
+    fn update(&self, p: &Tensor, g: &Tensor, s: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+        let (new, states) = self.0.update(p, g, s, n)?;
+        Ok((new.mul(1.0)?, states))
+    }
+}
+
+#[test]
+fn parameters_of_one_shape_are_updated_as_by_themselves() -> Result<()> {
+    fn trained<R: Rule>(rule: R, half: bool) -> Result<Vec<Vec<f32>>> {
+        let device = on::fresh();
+        manual_seed(3);
+        let layers = (0..4).map(|_| Linear::new(4, 4, &device)).collect::<Result<Vec<_>>>()?;
+        let x = Tensor::randn(&[8, 4], DType::F32, &device)?;
+        x.eval()?;
+        let named = |(i, layer): (usize, &Linear)| {
+            layer.named_parameters().into_iter().map(move |(name, p)| (format!("{i}.{name}"), p))
+        };
+        let named: Vec<_> = layers.iter().enumerate().flat_map(named).collect();
+        let parameters: Vec<Parameter> = named.iter().map(|(_, p)| p.clone()).collect();
+        let mut optimizer = Optimizer::new(rule, 0.1, named)?;
+        let mut scaler = GradScaler::new(&device)?;
+        for step in 0..5 {
+            let hidden = layers.iter().try_fold(x.clone(), |x, layer| layer.forward(&x)?.tanh())?;
+            // One step overflows.
+            let weight = if step == 2 { f64::INFINITY } else { step as f64 };
+            let loss = hidden.sub(0.3)?.sqr()?.mean_all()?.mul(weight)?;
+            let clip = |gradients| clip_grad_norm(gradients, &parameters, 0.05);
+            match half {
+                true => {
+                    let (gradients, overflow) = scaler.unscale(&scaler.scale(&loss)?.backward()?)?;
+                    scaler.step(&mut optimizer, &clip(&gradients)?.0, &overflow, &[])?;
+                }
+                false if step == 2 => (),
+                false => optimizer.step(&clip(&loss.backward()?)?.0)?,
+            }
+        }
+        let stats = device.stats();
+        assert!(stats.plans_built <= 4, "{stats:?}");
+        parameters.iter().map(|p| p.tensor().to_vec()).collect()
+    }
+    for half in [false, true] {
+        let rule = AdamW { weight_decay: 0.3, ..AdamW::default() };
+        let (shared, apart) = (trained(rule, half)?, trained(Apart(rule), half)?);
+        assert_eq!(shared, apart, "scaled: {half}");
+        assert!(shared[0] != shared[2] && shared[1] != shared[3], "{shared:?}");
+        assert_eq!(trained(Lion::default(), half)?, trained(Apart(Lion::default()), half)?);
+    }
+    Ok(())
+}
+
+/// Descent with noise.
+struct Noisy;
+
+impl Rule for Noisy {
+    fn states(&self) -> &[&'static str] {
+        &[]
+    }
+
+    fn numbers(&self, at: Moment) -> Vec<f64> {
+        vec![at.lr]
+    }
+
+    fn update(&self, p: &Tensor, g: &Tensor, _: &[Tensor], n: &[Tensor]) -> Result<(Tensor, Vec<Tensor>)> {
+        let noise = Tensor::randn(p.shape(), p.dtype(), p.device())?;
+        Ok((p.sub(&g.add(&noise)?.mul(&n[0])?)?, vec![]))
+    }
+}
+
+#[test]
+fn every_parameter_has_random_numbers_of_its_own() -> Result<()> {
+    let device = on::device();
+    let zeros = || Parameter::new(&Tensor::zeros(&[64], DType::F32, &device)?);
+    let parameters = (0..4).map(|_| zeros()).collect::<Result<Vec<_>>>()?;
+    let named = parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect();
+    let mut optimizer = Optimizer::new(Noisy, 1.0, named)?;
+    let mut seen: Vec<Vec<f32>> = vec![];
+    for _ in 0..3 {
+        let sums = parameters.iter().map(|p| p.tensor().sum_all()).collect::<Result<Vec<_>>>()?;
+        let loss = Tensor::stack(&sums.iter().collect::<Vec<_>>(), 0)?.sum_all()?;
+        optimizer.step(&loss.backward()?)?;
+        for p in &parameters {
+            let values = p.tensor().to_vec::<f32>()?;
+            assert!(!seen.contains(&values));
+            seen.push(values);
+        }
+    }
+    Ok(())
+}

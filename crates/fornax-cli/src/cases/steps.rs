@@ -1,6 +1,7 @@
 //! Optimizer and training steps.
 
 use super::{Case, Prepared, case, randint, randn, wall};
+use crate::timing::Clock;
 use fornax::nn::{Linear, Module, Parameter, Visitor};
 use fornax::optim::{AdamW, Optimizer};
 use fornax::{Device, Pending, Result};
@@ -17,6 +18,11 @@ pub fn all() -> Vec<Case> {
             ..wall("gpt_train_4x256_B8_T128_V256", |d| gpt_train(Gpt2Config::new(256, 128, 4, 256, 4), 8, d))
         },
         Case { budget: 6.0, ..wall("distilgpt2_train_B1_T128", |d| gpt_train(DISTILGPT2, 1, d)) },
+        // As many layers of next to nothing: what a step costs the host.
+        Case {
+            clock: Clock::Host,
+            ..wall("gpt_train_6x32_B1_T16_host", |d| gpt_train(Gpt2Config::new(64, 16, 6, 32, 2), 1, d))
+        },
     ]
 }
 

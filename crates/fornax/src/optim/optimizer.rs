@@ -8,6 +8,7 @@ use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
 use crate::schedule::Plan;
 use crate::scope::scope;
+use crate::tensor::formula::Formulas;
 use crate::tensor::{Pending, Tensor, no_grad};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -49,6 +50,14 @@ struct Slot {
     steps: u64,
     /// Whether the last of the steps counts only if the optimizer's verdict says so.
     uncertain: bool,
+}
+
+/// Parameters of a group whose updates take the same numbers: their dtype, how many steps they have behind them, and whether
+/// the last of these is uncertain.
+struct Alike {
+    key: (DType, u64, bool),
+    numbers: Vec<Tensor>,
+    formulas: Formulas,
 }
 
 struct Slots {
@@ -216,28 +225,37 @@ impl<R: Rule> Optimizer<R> {
         let mut updates = vec![];
         for (g, group) in self.groups.iter().enumerate() {
             // Usually one entry: all parameters of a group have one dtype and were updated equally often.
-            let mut numbers: Vec<((DType, u64, bool), Vec<Tensor>)> = vec![];
+            let mut alike: Vec<Alike> = vec![];
             for (s, slot) in group.slots.iter().enumerate() {
                 let old = slot.parameter.tensor();
                 let Some(gradient) = gradients.get(&old) else { continue };
                 let key = (old.dtype().compute(), slot.steps, slot.uncertain);
-                let at = match numbers.iter().position(|(known, _)| *known == key) {
+                let at = match alike.iter().position(|known| known.key == key) {
                     Some(at) => at,
                     None => {
-                        numbers.push((key, self.numbers(group, key, skips)?));
-                        numbers.len() - 1
+                        let numbers = self.numbers(group, key, skips)?;
+                        let formulas = Formulas::new(numbers.iter().chain(skips.map(|(skip, _)| *skip)));
+                        alike.push(Alike { key, numbers, formulas });
+                        alike.len() - 1
                     }
                 };
-                let wide = old.to_dtype(key.0)?;
-                let gradient = gradient.to_dtype(key.0)?;
-                let (new, mut states) = self.rule.update(&wide, &gradient, &slot.states, &numbers[at].1)?;
-                let mut new = new.to_dtype(old.dtype())?;
-                if let Some((skip, _)) = skips {
-                    new = skip.where_(&old, &new)?;
-                    for (new, old) in states.iter_mut().zip(&slot.states) {
-                        *new = skip.where_(old, &*new)?;
+                let Alike { numbers, formulas, .. } = &mut alike[at];
+                let update = || {
+                    let (wide, gradient) = (old.to_dtype(key.0)?, gradient.to_dtype(key.0)?);
+                    let (new, mut states) = self.rule.update(&wide, &gradient, &slot.states, numbers)?;
+                    let mut new = new.to_dtype(old.dtype())?;
+                    if let Some((skip, _)) = skips {
+                        new = skip.where_(&old, &new)?;
+                        for (new, old) in states.iter_mut().zip(&slot.states) {
+                            *new = skip.where_(old, &*new)?;
+                        }
                     }
-                }
+                    states.insert(0, new);
+                    Ok(states)
+                };
+                let operands: Vec<&Tensor> = [&old, gradient].into_iter().chain(&slot.states).collect();
+                let mut states = formulas.results(&operands, update)?;
+                let new = states.remove(0);
                 updates.push(Update { at: (g, s), old, new, states });
             }
         }

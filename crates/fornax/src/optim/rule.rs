@@ -46,7 +46,8 @@ pub trait Rule {
     /// The numbers of a step. They reach `update` as tensors of shape `[]` that all parameters of a group share.
     fn numbers(&self, at: Moment) -> Vec<f64>;
 
-    /// The parameter and its states after the step, from the parameter, its gradient, its states and the numbers.
+    /// The parameter and its states after the step, from the parameter, its gradient, its states and the numbers, and from
+    /// nothing else: parameters of one shape share what is recorded, unless it uses numbers or tensors of its own.
     fn update(
         &self,
         parameter: &Tensor,

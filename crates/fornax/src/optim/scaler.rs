@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::scope::scope;
+use crate::tensor::formula::Formulas;
 use crate::tensor::{Tensor, no_grad};
 use std::collections::BTreeMap;
 
@@ -81,10 +82,15 @@ impl GradScaler {
                     let wide = gradient.to_dtype(gradient.dtype().compute())?;
                     wide.mul(&factor.to_dtype(wide.dtype())?)
                 };
+                let mut formulas = Formulas::new([&factor]);
                 let unscaled = gradients.map(|_, gradient| {
-                    // Behind a fence of its own: nothing that must wait for the verdict joins the launch that finds it.
-                    finite.push(unscale(&gradient.fence())?.isfinite()?.all(&[], false)?);
-                    unscale(gradient)
+                    let [unscaled, verdict] = formulas.results(&[gradient], || {
+                        // Behind a fence of its own: nothing that must wait for the verdict joins the launch that finds it.
+                        let verdict = unscale(&gradient.fence())?.isfinite()?.all(&[], false)?;
+                        Ok([unscale(gradient)?, verdict])
+                    })?;
+                    finite.push(verdict);
+                    Ok(unscaled)
                 })?;
                 let overflow = match finite.len() {
                     0 => Tensor::zeros(&[], DType::Bool, self.scale.device())?,

@@ -10,6 +10,7 @@ mod axes;
 mod create;
 mod einsum;
 mod elementwise;
+pub(crate) mod formula;
 mod index;
 mod loss;
 mod matmul;
@@ -35,6 +36,7 @@ use crate::graph::Op;
 use crate::scope::Scope;
 use crate::span::{self, Phase};
 use crate::view::{Dims, numel};
+use formula::Part;
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -49,6 +51,8 @@ pub(crate) type Sources = SmallVec<[Tensor; 3]>;
 pub(crate) enum State {
     /// Not computed yet; what it is computed from.
     Lazy(Sources),
+    /// Not computed yet; in the place of ops that were recorded for others.
+    Part(Part, Sources),
     /// A number that becomes a launch argument.
     Scalar(Scalar),
     /// In memory. The sources are kept only where a gradient may ask for them, and are none otherwise.
@@ -222,7 +226,7 @@ impl Tensor {
         match &*self.state() {
             State::Lazy(src) => Some(src.clone()),
             State::Ready(_, src) => Some(src.clone()).filter(|src| !src.is_empty()),
-            State::Scalar(_) | State::Moved => None,
+            State::Part(..) | State::Scalar(_) | State::Moved => None,
         }
     }
 
@@ -232,7 +236,7 @@ impl Tensor {
         let old = std::mem::replace(&mut *state, State::Moved);
         let (kept, dropped) = match old {
             State::Lazy(src) if self.0.requires_grad => (src, Sources::new()),
-            State::Lazy(src) => (Sources::new(), src),
+            State::Lazy(src) | State::Part(_, src) => (Sources::new(), src),
             _ => Default::default(),
         };
         *state = State::Ready(buffer, kept);
@@ -375,7 +379,7 @@ pub(crate) fn checked_numel(op: &'static str, shape: &[usize]) -> Result<usize> 
 impl std::fmt::Debug for Tensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = match &*self.state() {
-            State::Lazy(_) => format!("lazy {}", self.op().name()),
+            State::Lazy(_) | State::Part(..) => format!("lazy {}", self.op().name()),
             State::Scalar(value) => format!("{value:?}"),
             State::Ready(..) => "ready".into(),
             State::Moved => "overwritten".into(),
@@ -389,7 +393,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         fn take(state: &mut Mutex<State>, stack: &mut Vec<Tensor>) {
             let state = state.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if let State::Lazy(src) | State::Ready(_, src) = state {
+            if let State::Lazy(src) | State::Part(_, src) | State::Ready(_, src) = state {
                 stack.extend(src.drain(..));
             }
         }
