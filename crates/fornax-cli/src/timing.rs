@@ -1,6 +1,6 @@
 //! How long a call takes: some calls to warm up, one to choose how many follow, then the median and how far they lie
 //! apart. A GPU is timed over many evaluations in a row, as others are: from idle, a short kernel would seem to take
-//! longer than it does in a step.
+//! longer than it does in a step. Their results are kept, so none waits for another and a time is one's share of all.
 
 use fornax::{Device, Error, Result, TimingMode};
 use std::cell::Cell;
@@ -93,7 +93,7 @@ pub fn time(
 
 /// How many evaluations of some seconds and launches a GPU does in a row: for a millisecond and at least 20, but not more
 /// launches than one submit should hold, nor so long that a driver would think it hangs. One of many launches is a row by
-/// itself; repeated, they would wait for those before that write the same memory, though nothing in the plan makes them wait.
+/// itself; repeated, they would wait for those before that use the same temporaries, though nothing in the plan makes them wait.
 fn repeats(one: f64, launches: u64) -> usize {
     if launches >= 100 {
         return 1;

@@ -179,13 +179,14 @@ fn launch(
         };
         plan.outputs.iter().map(memory).collect()
     };
-    let repeats = device.timing().repeats();
-    // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
-    let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
-    let most = (KEPT / own.sum::<usize>().max(1)).clamp(1, repeats);
     let mut outputs = vec![results()?];
-    outputs.extend((1..most).map_while(|_| results().ok()));
     let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
+    let verifies = device.0.settings.verify.load(Relaxed);
+    // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
+    let repeats = if verifies { 1 } else { device.timing().repeats() };
+    let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
+    let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
+    outputs.extend((1..most).map_while(|_| results().ok()));
     let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len() * outputs.len());
     for outputs in &outputs {
         let memory = |place: &Place| match *place {
@@ -210,8 +211,8 @@ fn launch(
             });
         }
     }
-    if device.0.settings.verify.load(Relaxed) {
-        verify::launch(device, plan, &batch[..plan.steps.len()], scalars)?;
+    if verifies {
+        verify::launch(device, plan, &batch, scalars)?;
     } else {
         let memories = || inputs.iter().copied().chain(&outputs[0]).chain(&slots).map(|b| b.id()).collect();
         run(device, plan, &batch, repeats, memories)?;
@@ -219,7 +220,9 @@ fn launch(
     device.0.counters.launches.fetch_add(plan.steps.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
     slots.into_iter().rev().for_each(drop);
-    Ok(outputs.swap_remove(0))
+    // Those of the last evaluation.
+    let last = (repeats - 1) % outputs.len();
+    Ok(outputs.swap_remove(last))
 }
 
 /// Takes the first `count` of a slice.
@@ -268,13 +271,19 @@ fn burst(device: &Device, batch: &[Launch<'_>], marks: Vec<usize>, times: usize)
 }
 
 fn check_budget(device: &Device, plan: &Plan) -> Result<()> {
-    let budget = device.0.settings.budget.load(Relaxed);
-    if budget == usize::MAX {
-        return Ok(());
-    }
-    let peak = device.0.pool.stats().live_bytes as usize + plan.temporary_bytes() + plan.output_bytes();
-    if peak > budget {
+    let (left, needed) = (left(device), plan.temporary_bytes() + plan.output_bytes());
+    if needed > left {
+        let peak = device.0.pool.stats().live_bytes as usize + needed;
+        let budget = device.0.settings.budget.load(Relaxed);
         return Err(Error::Budget { peak, budget, largest: plan.largest() });
     }
     Ok(())
+}
+
+/// The bytes that the memory budget leaves.
+fn left(device: &Device) -> usize {
+    match device.0.settings.budget.load(Relaxed) {
+        usize::MAX => usize::MAX,
+        budget => budget.saturating_sub(device.0.pool.stats().live_bytes as usize),
+    }
 }

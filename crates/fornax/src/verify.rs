@@ -129,8 +129,14 @@ fn compare(step: &Step, dtype: DType, got: &Array, want: &Array, noise: f64) -> 
 }
 
 impl Tensor {
-    /// The value by the reference interpreter, whatever the device would do, as row-major bytes.
+    /// The value by the reference interpreter, whatever the device would do, as row-major bytes. To be asked for before the
+    /// value itself: what was computed is data, and would only be compared with itself.
     pub fn reference(&self) -> Result<Vec<u8>> {
+        if self.is_ready() && *self.op() != Op::Input {
+            let detail = "the value is computed already, and data has no other reference than itself; ask for the reference \
+                          before anything evaluates the tensor";
+            return Err(Error::Argument { op: "reference", detail: detail.into() });
+        }
         let asked = Asked::collect(&[self], 0)?;
         let form = asked.graph();
         let mut inputs = vec![];

@@ -86,6 +86,12 @@ pub fn print_notes(rows: &[Row]) {
     if rows.iter().any(|row| !row.cacheable && row.of_peak.is_some_and(|part| part > 1.1)) {
         println!("A case beat the measured peak: measure it again with `fornax info --measure`.");
     }
+    if rows.iter().any(|row| row.device != "cpu") {
+        println!(
+            "A GPU is timed over many evaluations in a row, side by side as a program's are where none needs another's \
+             result; in a chain each waits."
+        );
+    }
 }
 
 /// All rows as an array of objects.

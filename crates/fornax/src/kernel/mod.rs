@@ -377,8 +377,8 @@ pub struct Kernel {
     pub args: Vec<DType>,
     /// What it must at least do.
     pub work: Work,
-    /// Of a product: of how many equal ones it is, that run side by side; a power of two. What is best for one alone leaves
-    /// others no room.
+    /// Of a product: of how many equal ones it is that run side by side, or may if it is all that an evaluation does; a
+    /// power of two. What is best for one alone leaves others no room.
     pub beside: usize,
 }
 

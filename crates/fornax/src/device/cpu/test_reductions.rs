@@ -162,7 +162,7 @@ fn long_rows_are_whole_wherever_their_halves_meet() -> Result<()> {
         let found =
             [x.sum(&[1], false)?, x.max(&[1], false)?, x.min(&[1], false)?, x.argmax(Some(1), false)?];
         for (i, tensor) in found.iter().enumerate() {
-            let (have, want) = (tensor.to_bytes()?, tensor.reference()?);
+            let (want, have) = (tensor.reference()?, tensor.to_bytes()?);
             close(tensor.dtype(), &have, &want, 1e-4, &format!("reduction {i} of {n}"));
         }
     }

@@ -22,8 +22,7 @@ impl Drop for GpuMemory {
     /// Bind groups that are left are found by memories that are there, so these are never asked for again.
     fn drop(&mut self) {
         if let Some(submits) = &self.outlived {
-            submits.flush();
-            self.buffer.destroy();
+            submits.destroy(&self.buffer);
         }
     }
 }
@@ -53,8 +52,13 @@ pub(super) const USAGE: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 impl Wgpu {
+    /// Whether a buffer of the driver's can be so large.
+    pub(super) fn can_hold(&self, bytes: usize) -> bool {
+        whole_lines(bytes as u64) <= self.limits.max_buffer_size
+    }
+
     pub(super) fn new_memory(&self, bytes: usize) -> Option<GpuMemory> {
-        if whole_lines(bytes as u64) > self.limits.max_buffer_size {
+        if !self.can_hold(bytes) {
             return None;
         }
         let make = || buffer(&self.device, None, bytes as u64, USAGE);

@@ -206,9 +206,8 @@ impl Wgpu {
         let _phase = span::enter(Phase::Wait);
         self.reader.may_wait()?;
         self.submits.flush();
-        self.device
-            .poll(wgpu::PollType::wait_indefinitely())
-            .map_err(|e| Error::Device { device: self.name.clone(), detail: e.to_string() })?;
+        self.reader.check()?;
+        self.reader.poll(wgpu::PollType::wait_indefinitely())?;
         self.reader.check()
     }
 }
@@ -236,6 +235,9 @@ impl Backend for Wgpu {
     }
 
     fn allocate(&self, bytes: usize) -> Option<Arc<dyn Memory>> {
+        if !self.can_hold(bytes) {
+            return None;
+        }
         let memory = self.new_memory(bytes).or_else(|| {
             // What was given back is free when the work that uses it has ended.
             self.drain().ok()?;

@@ -1,4 +1,4 @@
-//! Launching: a batch of kernels becomes a few command buffers, each one compute pass and one submit.
+//! Launching: a batch of kernels becomes a few command buffers, each one compute pass; a short one joins those of others.
 
 use super::memory::{GpuMemory, buffer};
 use super::pipeline::{GpuPipeline, Ready, Variant};
@@ -78,7 +78,7 @@ fn words(value: Scalar, dtype: DType) -> [u32; 2] {
 }
 
 impl Wgpu {
-    /// Encodes and submits a batch. With stamps, lets the GPU write the time there.
+    /// Encodes a batch and submits it, at once or with others. With stamps, lets the GPU write the time there.
     pub(super) fn encode(&self, batch: &[Launch<'_>], stamps: Option<&Stamps<'_>>) -> Result<()> {
         self.reader.check()?;
         if batch.is_empty() {

@@ -8,6 +8,7 @@ use super::{Wgpu, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
 use crate::span::{self, Phase};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -27,11 +28,14 @@ pub(super) struct Reader {
     resets: AtomicU64,
     /// Buffers that can be mapped and that nobody uses.
     free: Mutex<Vec<wgpu::Buffer>>,
+    /// Those of reads that nobody waited for. They are free when their bytes have come: wgpu would take a map of the next read
+    /// for that of the one before, and show its bytes.
+    left: Mutex<Vec<(wgpu::Buffer, Arc<Arrival>)>>,
     /// How many such buffers were made.
     pub fresh: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
-    watcher: OnceLock<Mutex<Sender<wgpu::SubmissionIndex>>>,
+    watcher: OnceLock<Mutex<Sender<Arc<Arrival>>>>,
 }
 
 impl Reader {
@@ -51,6 +55,7 @@ impl Reader {
             status,
             resets: AtomicU64::new(0),
             free: Mutex::default(),
+            left: Mutex::default(),
             fresh: AtomicU64::new(0),
             fault,
             watcher: OnceLock::new(),
@@ -65,11 +70,19 @@ impl Reader {
         }
     }
 
-    /// Bytes that do not come mean that the device is gone, even if the driver has not said so yet.
+    /// Bytes that do not come mean that the device is gone, even if the driver has not said so yet. If it has, that is told.
     fn broken(&self, detail: &dyn std::fmt::Display) -> Error {
-        let detail = format!("reading back: {detail}");
-        lock(&self.fault).get_or_insert_with(|| detail.clone());
-        self.failed(detail)
+        let mut fault = lock(&self.fault);
+        self.failed(fault.get_or_insert_with(|| format!("reading back: {detail}")))
+    }
+
+    /// Lets wgpu call back what is due, or waits for a submit. It panics where the driver says that the device is lost.
+    pub fn poll(&self, until: wgpu::PollType) -> Result<()> {
+        match catch_unwind(AssertUnwindSafe(|| self.device.poll(until))) {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(e)) => Err(self.broken(&e)),
+            Err(_) => Err(self.broken(&"the device was lost; open it again or use another")),
+        }
     }
 
     /// An error where nobody may wait.
@@ -88,6 +101,9 @@ impl Reader {
 
     /// A mappable buffer of at least that size.
     fn take(&self, bytes: u64) -> wgpu::Buffer {
+        let has_come = |(_, arrival): &mut (_, Arc<Arrival>)| arrival.mapped.load(Ordering::Acquire);
+        let come: Vec<_> = lock(&self.left).extract_if(.., has_come).collect();
+        come.into_iter().for_each(|(buffer, _)| self.give(buffer));
         let mut free = lock(&self.free);
         if let Some(i) = free.iter().position(|b| b.size() >= bytes && b.size() <= bytes.max(4096) * 4) {
             return free.swap_remove(i);
@@ -124,34 +140,60 @@ impl Reader {
         Err(Error::Index { op: "gather", detail: format!("index {index} is outside 0..{size}") })
     }
 
-    /// Makes sure that the callbacks of a submission are called without anybody waiting for it: a browser does that by
+    /// Makes sure that somebody hears of the bytes of a submission without anybody waiting for it: a browser calls back by
     /// itself, elsewhere a thread waits.
-    fn watch(&self, index: &wgpu::SubmissionIndex) {
+    fn watch(self: &Arc<Self>, arrival: &Arc<Arrival>) {
         if cfg!(target_family = "wasm") {
             return;
         }
         let watcher = self.watcher.get_or_init(|| {
-            let (send, receive) = channel::<wgpu::SubmissionIndex>();
-            let device = self.device.clone();
-            // It ends with the reader. What a poll fails with comes to light where the bytes are taken.
+            let (send, receive) = channel::<Arc<Arrival>>();
+            let reader = Arc::downgrade(self);
+            // It ends with the reader.
             std::thread::spawn(move || {
-                for index in receive {
-                    let _ =
-                        device.poll(wgpu::PollType::Wait { submission_index: Some(index), timeout: None });
+                for arrival in receive {
+                    // Where nobody is called back any more, it is told here.
+                    if reader.upgrade().is_some_and(|reader| reader.poll(arrival.until()).is_err()) {
+                        arrival.come(true, Waker::wake);
+                    }
                 }
             });
             Mutex::new(send)
         });
-        let _ = lock(watcher).send(index.clone());
+        let _ = lock(watcher).send(arrival.clone());
     }
 }
 
 /// Whether a buffer is mapped, and who wants to know.
-#[derive(Default)]
 struct Arrival {
+    /// The submit with the copy.
+    index: wgpu::SubmissionIndex,
     mapped: AtomicBool,
     failed: AtomicBool,
     waker: Mutex<Option<Waker>>,
+}
+
+impl Arrival {
+    fn new(index: wgpu::SubmissionIndex) -> Arrival {
+        Arrival {
+            index,
+            mapped: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            waker: Mutex::default(),
+        }
+    }
+
+    /// How long to wait for it.
+    fn until(&self) -> wgpu::PollType {
+        wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None }
+    }
+
+    fn come(&self, failed: bool, wake: impl FnOnce(Waker)) {
+        self.failed.store(failed, Ordering::Relaxed);
+        self.mapped.store(true, Ordering::Release);
+        let waker = lock(&self.waker).take();
+        waker.map(wake);
+    }
 }
 
 /// Bytes on their way from a GPU.
@@ -159,7 +201,6 @@ pub(super) struct GpuReading {
     reader: Arc<Reader>,
     /// Taken when it is dropped.
     staging: Option<wgpu::Buffer>,
-    index: wgpu::SubmissionIndex,
     arrival: Arc<Arrival>,
     watched: bool,
     bytes: usize,
@@ -179,16 +220,12 @@ impl Wgpu {
         }
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
         let index = self.submits.submit([encoder.finish()]);
-        let arrival = Arc::new(Arrival::default());
+        let arrival = Arc::new(Arrival::new(index));
         let (arrived, submits) = (arrival.clone(), self.submits.clone());
         staging.slice(..size + STATUS).map_async(wgpu::MapMode::Read, move |result| {
-            arrived.failed.store(result.is_err(), Ordering::Relaxed);
-            arrived.mapped.store(true, Ordering::Release);
-            if let Some(waker) = lock(&arrived.waker).take() {
-                submits.wake(waker);
-            }
+            arrived.come(result.is_err(), |waker| submits.wake(waker));
         });
-        Ok(GpuReading { reader, staging: Some(staging), index, arrival, watched: false, bytes, resets })
+        Ok(GpuReading { reader, staging: Some(staging), arrival, watched: false, bytes, resets })
     }
 
     /// Waits for everything before, and raises what it reported.
@@ -206,10 +243,10 @@ impl GpuReading {
     pub fn take<R>(mut self, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
         let reader = self.reader.clone();
         if !self.arrival.mapped.load(Ordering::Acquire) {
-            let until = wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None };
             let _phase = span::enter(Phase::Wait);
             reader.may_wait()?;
-            reader.device.poll(until).map_err(|e| reader.broken(&e))?;
+            reader.check()?;
+            reader.poll(self.arrival.until())?;
         }
         reader.check()?;
         let staging = self.staging.take().ok_or_else(|| reader.failed("it was read already"))?;
@@ -237,7 +274,7 @@ impl Reading for GpuReading {
     fn ready(&mut self) -> bool {
         // Callbacks are called here, at the latest; an error of the poll is one of `wait` too.
         let done = || self.arrival.mapped.load(Ordering::Acquire);
-        done() || self.reader.device.poll(wgpu::PollType::Poll).is_err() || done()
+        done() || self.reader.poll(wgpu::PollType::Poll).is_err() || done()
     }
 
     fn wait(self: Box<Self>) -> Result<Vec<u8>> {
@@ -247,7 +284,7 @@ impl Reading for GpuReading {
     fn wake(&mut self, waker: &Waker) -> bool {
         *lock(&self.arrival.waker) = Some(waker.clone());
         if !std::mem::replace(&mut self.watched, true) {
-            self.reader.watch(&self.index);
+            self.reader.watch(&self.arrival);
         }
         // The callback may have come before the waker was there.
         self.arrival.mapped.load(Ordering::Acquire)
@@ -255,10 +292,34 @@ impl Reading for GpuReading {
 }
 
 impl Drop for GpuReading {
-    /// What nobody waited for goes back too: the queue's order keeps a later copy behind this one.
     fn drop(&mut self) {
         if let Some(staging) = self.staging.take() {
-            self.reader.give(staging);
+            lock(&self.reader.left).push((staging, self.arrival.clone()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::limited;
+    use super::*;
+    use crate::{DType, Tensor};
+
+    #[test]
+    fn bytes_that_have_not_come_keep_their_buffer() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        let (x, y) = (Tensor::ones(&[1], DType::F32, &device)?, Tensor::zeros(&[1], DType::F32, &device)?);
+        crate::eval(&[&x, &y])?;
+        device.synchronize()?;
+        // One buffer is there, that of the synchronisation.
+        for fresh in [1, 0, 0] {
+            device.reset_stats();
+            // Nobody hears of the first before the second is on its way.
+            drop(x.item_later::<f32>()?);
+            let second = y.item_later::<f32>()?;
+            assert_eq!(device.stats().staging, fresh);
+            assert_eq!(second.wait()?, 0.0);
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@
 
 use super::lock;
 use crate::span::{self, Phase};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -112,6 +113,13 @@ impl Submits {
         self.queue.write_buffer(buffer, offset, bytes);
     }
 
+    /// Gives a buffer back to the driver when what uses it has ended. Nobody submits meanwhile: of bytes that are on their way
+    /// into a buffer wgpu knows before that submit and after it.
+    pub fn destroy(&self, buffer: &wgpu::Buffer) {
+        let _order = self.flushed();
+        buffer.destroy();
+    }
+
     /// Records some launches that need not be submitted at once.
     pub fn add<E>(
         self: &Arc<Self>,
@@ -146,7 +154,9 @@ impl Submits {
             // It ends with the device.
             let work = move || {
                 for task in receive {
-                    task.run(|| submits.upgrade().iter().for_each(|submits| submits.flush()));
+                    let flush = || submits.upgrade().iter().for_each(|submits| submits.flush());
+                    // A waker that panics must not keep others from being woken.
+                    let _ = catch_unwind(AssertUnwindSafe(|| task.run(flush)));
                 }
             };
             // Where none can be had, nobody receives.
@@ -164,23 +174,29 @@ impl Submits {
 mod tests {
     use super::super::{Caps, tests::limited};
     use super::*;
-    use crate::{DType, Device, Result, Tensor};
+    use crate::{DType, Device, Error, Result, Tensor};
     use std::sync::Barrier;
+    use std::sync::mpsc::Receiver;
     use std::task::{Context, Wake};
     use std::time::Duration;
+
+    /// One of many ops whose order the result tells for good.
+    fn next(u: &Tensor, step: usize) -> Result<Tensor> {
+        if step.is_multiple_of(3) { u.neg() } else { u.add(step as f64) }
+    }
 
     /// Evaluations of which each needs the one before.
     fn chain(x: &Tensor, count: usize) -> Result<Tensor> {
         let mut u = x.clone();
         for step in 0..count {
-            u = if step % 3 == 0 { u.mul(0.5)? } else { u.add(1.0)? };
+            u = next(&u, step)?;
             u.eval()?;
         }
         Ok(u)
     }
 
     fn right(count: usize) -> Vec<f32> {
-        let step = |v: f32, step: usize| if step.is_multiple_of(3) { v * 0.5 } else { v + 1.0 };
+        let step = |v: f32, step: usize| if step.is_multiple_of(3) { -v } else { v + step as f32 };
         vec![(0..count).fold(0.0, step); 1000]
     }
 
@@ -220,7 +236,7 @@ mod tests {
                 let one = || -> Result<Vec<f32>> {
                     let mut u = chain(&x, 30)?;
                     for step in 30..90 {
-                        u = if step % 3 == 0 { u.mul(0.5)?.fence() } else { u.add(1.0)?.fence() };
+                        u = next(&u, step)?.fence();
                     }
                     chain(&u, 0)?.to_vec()
                 };
@@ -276,6 +292,41 @@ mod tests {
         let woken = receive.recv_timeout(Duration::from_secs(60)).expect("it is woken");
         assert_eq!(woken, "Ok(1000.0) on submits", "not in the middle of a submit");
         assert!(value.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        Ok(())
+    }
+
+    /// A waker that keeps the thread for submits busy until it is told to go on.
+    struct Hold(Mutex<Receiver<()>>);
+
+    impl Wake for Hold {
+        fn wake(self: Arc<Self>) {
+            let _ = lock(&self.0).recv();
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_submitted_is_told_by_the_next_read() -> Result<()> {
+        for awaited in [false, true] {
+            let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+            let x = zeros(&device)?;
+            let (go_on, hold) = channel();
+            gpu.submits.wake(Waker::from(Arc::new(Hold(Mutex::new(hold)))));
+            // A launch without a pipeline.
+            gpu.submits.add(1, |pass| {
+                pass.dispatch_workgroups(1, 1, 1);
+                Ok::<(), Error>(())
+            })?;
+            let (send, receive) = channel();
+            std::thread::spawn(move || {
+                let read = if awaited { pollster::block_on(x.to_vec_async()) } else { x.to_vec::<f32>() };
+                send.send(read.map_err(|e| e.to_string()))
+            });
+            let read = receive.recv_timeout(Duration::from_secs(60)).expect("nobody waits for ever");
+            drop(go_on);
+            let error = read.expect_err("it could not be submitted");
+            assert!(error.contains("pipeline") && !error.contains("reading back"), "{error}");
+            assert!(device.synchronize().is_err_and(|e| e.to_string() == error));
+        }
         Ok(())
     }
 

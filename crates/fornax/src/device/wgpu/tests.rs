@@ -30,6 +30,13 @@ fn wave(shape: &[usize], pace: f32, dtype: DType, device: &Device) -> Result<Ten
     Tensor::from_bytes(&Array { shape: shape.into(), dtype, data }.to_bytes(), shape, dtype, device)
 }
 
+/// As [`wave`], of one sign: in a sum terms do not cancel, so its error is small beside it.
+fn positive(shape: &[usize], pace: f32, dtype: DType, device: &Device) -> Result<Tensor> {
+    let x = wave(shape, pace, dtype, device)?.abs()?.add(0.5)?;
+    x.eval()?;
+    Ok(x.detach())
+}
+
 /// An operand of a product, as it is or turned.
 fn operand(shape: [usize; 2], turned: bool, pace: f32, dtype: DType, device: &Device) -> Result<Tensor> {
     let [rows, columns] = shape;
@@ -47,8 +54,18 @@ fn values(bytes: &[u8], tensor: &Tensor) -> Vec<f64> {
 }
 
 fn check(what: &str, tensor: Result<Tensor>) -> Result<()> {
-    let tensor = tensor?;
-    let (want, got) = (values(&tensor.reference()?, &tensor), values(&tensor.to_bytes()?, &tensor));
+    check_together(&[(what.to_string(), tensor?)])
+}
+
+/// Checks results of one evaluation.
+fn check_together(results: &[(String, Tensor)]) -> Result<()> {
+    let wanted = results.iter().map(|(_, tensor)| tensor.reference()).collect::<Result<Vec<_>>>()?;
+    crate::eval(&results.iter().map(|(_, tensor)| tensor).collect::<Vec<_>>())?;
+    results.iter().zip(wanted).try_for_each(|((what, tensor), want)| compare(what, tensor, &want))
+}
+
+fn compare(what: &str, tensor: &Tensor, want: &[u8]) -> Result<()> {
+    let (want, got) = (values(want, tensor), values(&tensor.to_bytes()?, tensor));
     let tolerance = match tensor.dtype() {
         DType::F16 => 5e-3,
         DType::BF16 => 3e-2,
@@ -92,6 +109,11 @@ fn every_shape(with: &str, device: &Device) -> Result<()> {
         let (a, b) = (wave(&[m, k], 0.17, dtype, device)?, wave(&[k, n], 0.23, dtype, device)?);
         let bias = wave(&[n], 0.9, dtype, device)?;
         check(&named(&format!("product {dtype} {m}x{n}x{k}")), a.matmul(&b)?.add(&bias)?.relu())?;
+    }
+    for dtype in [DType::F32, DType::F16, DType::I64, DType::U8] {
+        let right = operand([70, 64], true, 0.23, dtype, device)?;
+        let product = wave(&[3, 70], 0.17, dtype, device)?.matmul(&right)?;
+        check(&named(&format!("few rows {dtype}")), product.add(&wave(&[64], 0.9, dtype, device)?))?;
     }
     let (a, b) = (wave(&[3, 20, 16], 0.1, DType::F32, device)?, wave(&[24, 16], 0.7, DType::F32, device)?);
     check(&named("batched transposed product"), a.matmul(&b.t()?))?;
@@ -592,10 +614,8 @@ fn sums_of_many_tensors_share_dispatches() -> Result<()> {
         assert_eq!(kernel.label, "mul_sum_abs_lt_min f32 8 segments", "{plan}");
         let dispatches = print(kernel, &[], None, &gpu.caps)?.dispatches.len();
         assert!(dispatches <= if buffers > 12 { 2 } else { 8 }, "{buffers} buffers: {dispatches} dispatches");
-        crate::eval(&wanted)?;
-        for (i, result) in results.into_iter().enumerate() {
-            check(&format!("{buffers} buffers, result {i}"), Ok(result))?;
-        }
+        let named = |(i, result)| (format!("{buffers} buffers, result {i}"), result);
+        check_together(&results.into_iter().enumerate().map(named).collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -613,8 +633,42 @@ fn many_short_sums_share_dispatches() -> Result<()> {
     let dispatches = print(&plan.steps[0].kernel, &[], None, &gpu.caps)?.dispatches.len();
     // Two for all of them, or for half of them where there are no more bindings.
     assert!(dispatches <= 4, "{dispatches} dispatches");
-    crate::eval(&wanted)?;
-    sums.into_iter().enumerate().try_for_each(|(i, sum)| check(&format!("sum {i}"), Ok(sum)))
+    let named = |(i, sum)| (format!("sum {i}"), sum);
+    check_together(&sums.into_iter().enumerate().map(named).collect::<Vec<_>>())
+}
+
+#[test]
+fn products_of_few_rows_are_right_in_every_geometry() -> Result<()> {
+    // One column at a time, or up to eight, as a device has much or little to keep busy; sums shared by workgroups.
+    for parallel in [8, 512] {
+        let Some((_, device)) = limited(|caps| Caps { parallel, ..caps }) else { return Ok(()) };
+        for [m, k, n] in [[8, 300, 1024], [5, 75, 514], [3, 64, 516], [7, 40, 24], [4, 33_000, 6]] {
+            for turned in [false, true] {
+                let right = match turned {
+                    false => positive(&[k, n], 0.23, DType::F32, &device)?,
+                    true => positive(&[n, k], 0.23, DType::F32, &device)?.t()?,
+                };
+                let product = positive(&[m, k], 0.17, DType::F32, &device)?.matmul(&right)?;
+                let places = wave(&[m, n], 0.9, DType::F32, &device)?;
+                let name = |what: &str| format!("{what} {m}x{n}x{k}, turned: {turned}, for {parallel}");
+                let both = [("product", product.clone()), ("and more", product.mul(&places)?.add(1.0)?)];
+                check_together(&both.map(|(what, result)| (name(what), result)))?;
+            }
+        }
+        // A right side of one column that is repeated, rows of results behind a mask, and a long epilogue.
+        let x = wave(&[8, 96], 0.17, DType::F32, &device)?;
+        let repeated = wave(&[96, 1], 0.23, DType::F32, &device)?.expand(&[96, 512])?;
+        check(&format!("repeated, for {parallel}"), x.matmul(&repeated))?;
+        let product = x.matmul(&operand([96, 512], true, 0.23, DType::F32, &device)?)?;
+        check(
+            &format!("masked, for {parallel}"),
+            product.add(&product.pad(&[(1, 0), (0, 0)], 0.0)?.narrow(0, 0, 8)?),
+        )?;
+        let long =
+            (0..200).try_fold(product, |x, i| x.mul(0.9)?.add(&x.sin()?.mul(0.1 + i as f64 * 1e-3)?))?;
+        check(&format!("long, for {parallel}"), Ok(long))?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -623,14 +677,12 @@ fn sums_of_columns_are_right_in_every_geometry() -> Result<()> {
     let Some((_, device)) = limited(|caps| Caps { parallel: 512, ..caps }) else { return Ok(()) };
     for [rows, columns] in [[512, 768], [70, 12], [1000, 51], [1024, 64], [1025, 64], [5000, 96], [3000, 7]] {
         for dtype in [DType::F32, DType::F16] {
-            let x = wave(&[rows, columns], 0.37, dtype, &device)?;
+            let x = positive(&[rows, columns], 0.37, dtype, &device)?;
             let wide = x.to_dtype(DType::F32)?;
             let (sum, least) = (wide.sum(&[0], false)?, wide.min(&[0], false)?);
-            let positive = wide.gt(-1.9)?.all(&[0], false)?;
-            crate::eval(&[&sum, &least, &positive])?;
-            for (name, result) in [("sum", sum), ("min", least), ("all", positive)] {
-                check(&format!("{name} of {rows}x{columns} {dtype}"), Ok(result))?;
-            }
+            let large = wide.gt(0.502)?.all(&[0], false)?;
+            let named = |(name, result)| (format!("{name} of {rows}x{columns} {dtype}"), result);
+            check_together(&[("sum", sum), ("min", least), ("all", large)].map(named))?;
         }
     }
     Ok(())

@@ -469,8 +469,8 @@ impl Wgpu {
     }
 }
 
-/// How many more memories for results it takes to run a product among as many as it will run. None if it runs alone, where
-/// they would take too much memory, and where results overwrite an operand.
+/// How many more memories for results it takes to run a product among as many as it may run. None if it runs alone, where
+/// they would take too much memory, and where results overwrite an operand: such products are measured one after another.
 fn unused(kernel: &Kernel) -> usize {
     const MOST_BYTES: usize = 64 << 20;
     if kernel.beside == 1 || !kernel.in_place.is_empty() {

@@ -84,8 +84,9 @@ pub(crate) fn choose(body: &MatMul, beside: usize, caps: &Caps) -> Form {
 /// The forms that a product can take among so many of its size, the most promising one first.
 pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form> {
     let cooperative = caps.cooperative && body.left.dtype == DType::F16 && body.right.dtype == DType::F16;
-    let few = body.m <= FEW;
-    if body.n <= 4 || body.k <= 4 || few && !cooperative {
+    // A loop reads the weights once if it sums all rows together, and as often as there are rows if it cannot.
+    let once = body.m <= FEW && summed_together(body, caps)[0] == body.m;
+    if body.n <= 4 || body.k <= 4 || once && !cooperative {
         return vec![Form::Loop];
     }
     let mut found: Vec<(f64, Form)> = vec![];
@@ -109,7 +110,7 @@ pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form>
         }
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let first = (few || found.is_empty()).then_some(Form::Loop);
+    let first = (once || body.m <= FEW / 2 || found.is_empty()).then_some(Form::Loop);
     first.into_iter().chain(found.into_iter().map(|(_, form)| form)).collect()
 }
 
@@ -466,14 +467,12 @@ fn summed_together(body: &MatMul, caps: &Caps) -> [usize; 2] {
     // Very long sums are shared by workgroups if they are few. Those along memory have a memory for each then.
     let by_columns = body.n > 1 && strides[1].abs() == 1 && strides[0].abs() != 1;
     let apart = body.k >= LONG && are_few(1) && !by_columns;
-    if body.m > FEW || apart || !views.all(whole) {
+    let is_short = |columns: usize| body.m * columns * body.epilogue.program.len() <= EPILOGUES;
+    if body.m > FEW || apart || !is_short(1) || !views.all(whole) {
         return [1, 1];
     }
-    let worth = |&columns: &usize| {
-        let instructions = body.m * columns * body.epilogue.program.len();
-        body.n.is_multiple_of(columns) && !are_few(columns) && instructions <= EPILOGUES
-    };
-    let columns = [8, 4, 2].into_iter().filter(|_| strides[0] == 1).find(worth);
+    let worth = |&columns: &usize| body.n.is_multiple_of(columns) && !are_few(columns) && is_short(columns);
+    let columns = [8, 4, 2].into_iter().filter(|_| strides[0] == 1 && strides[1] != 0).find(worth);
     [body.m, columns.unwrap_or(1)]
 }
 
