@@ -76,11 +76,12 @@ fn texts_stay_what_they_were() -> Result<()> {
 #[test]
 fn every_form_of_a_product_is_valid() -> Result<()> {
     let cooperative = Caps { cooperative: true, ..LARGE };
-    let little = Caps { f16: false, subgroup: None, lanes: 256, workgroup_bytes: 16 << 10, ..LARGE };
+    let little =
+        Caps { f16: false, int64: false, subgroup: None, lanes: 256, workgroup_bytes: 16 << 10, ..LARGE };
     let mut forms = std::collections::BTreeSet::new();
     let sizes = [(512, 768, 3072), (130, 77, 51), (4096, 4096, 4096), (33, 2304, 768), (96, 96, 40)];
     for (m, n, k) in sizes.into_iter().chain([(1, 768, 3072), (4, 77, 51), (8, 4096, 768)]) {
-        for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32] {
+        for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32, DType::I64, DType::U8] {
             let bias = data(&[n], dtype)?;
             for (left, right) in [
                 (data(&[m, k], dtype)?, data(&[k, n], dtype)?),

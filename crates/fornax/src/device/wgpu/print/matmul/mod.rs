@@ -102,7 +102,8 @@ pub(crate) fn candidates(body: &MatMul, beside: usize, caps: &Caps) -> Vec<Form>
                 found.extend(time.map(|time| (time, Form::Cooperative(shape, parts))));
             }
         } else {
-            for (tile, record) in TILES.into_iter().filter(|(t, _)| t.fits(caps)) {
+            let element = if sum_dtype(body) == DType::I64 && caps.int64 { 8 } else { 4 };
+            for (tile, record) in TILES.into_iter().filter(|(t, _)| t.fits(element, caps)) {
                 let sizes = [tile.rows, tile.columns, tile.depth];
                 let time = estimate(body, beside, caps, sizes, record, parts, PLAIN);
                 found.extend(time.map(|time| (time, Form::Tile(tile, parts))));
@@ -137,7 +138,7 @@ fn estimate(
     let batch: usize = body.batch.iter().product();
     let (down, across) = (body.m.div_ceil(rows), body.n.div_ceil(columns));
     // Unfinished sums must fit one binding, and are not worth more than a large operand.
-    let sums = parts * batch * body.m * body.n * 4;
+    let sums = parts * batch * body.m * body.n * sum_dtype(body).size();
     if parts > 1 && (body.k < parts * depth * 4 || sums as u64 > caps.binding_bytes.min(1 << 28)) {
         return None;
     }

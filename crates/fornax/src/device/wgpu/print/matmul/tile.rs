@@ -24,12 +24,13 @@ impl Tile {
         (self.rows / self.lane_rows) * (self.columns / self.lane_columns)
     }
 
-    fn bytes(&self) -> usize {
-        2 * self.depth * (self.rows + 4 + self.columns + 4) * 4
+    /// Workgroup memory of two slices, for operands that take so many bytes an element there.
+    fn bytes(&self, element: usize) -> usize {
+        2 * self.depth * (self.rows + 4 + self.columns + 4) * element
     }
 
-    pub fn fits(&self, caps: &super::super::Caps) -> bool {
-        self.bytes() <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
+    pub fn fits(&self, element: usize, caps: &super::super::Caps) -> bool {
+        self.bytes(element) <= caps.workgroup_bytes as usize && self.lanes() <= caps.lanes as usize
     }
 }
 
