@@ -182,8 +182,9 @@ fn launch(
     let mut outputs = vec![results()?];
     let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
     let verifies = device.0.settings.verify.load(Relaxed);
+    let timed = if verifies { None } else { device.marks(plan.steps.len()) };
     // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
-    let repeats = if verifies { 1 } else { device.timing().repeats() };
+    let repeats = timed.as_ref().map_or(1, |(_, repeats)| *repeats);
     let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
     let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
     outputs.extend((1..most).map_while(|_| results().ok()));
@@ -215,7 +216,7 @@ fn launch(
         verify::launch(device, plan, &batch, scalars)?;
     } else {
         let memories = || inputs.iter().copied().chain(&outputs[0]).chain(&slots).map(|b| b.id()).collect();
-        run(device, plan, &batch, repeats, memories)?;
+        run(device, plan, &batch, timed, memories)?;
     }
     device.0.counters.launches.fetch_add(plan.steps.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
@@ -235,25 +236,24 @@ fn first<'a, T>(slice: &mut &'a [T], count: usize) -> &'a [T] {
 /// Bytes of results that are kept of evaluations in a row.
 const KEPT: usize = 256 << 20;
 
-/// Launches; measures and keeps what ran if the device was told to. Of evaluations in a row the batch has one or several.
+/// Launches; measures what is `timed`, and keeps what ran if the device was told to. Of evaluations in a row the batch has
+/// one or several.
 fn run(
     device: &Device,
     plan: &Arc<Plan>,
     batch: &[Launch<'_>],
-    repeats: usize,
+    timed: Option<(Vec<usize>, usize)>,
     memories: impl FnOnce() -> Vec<usize>,
 ) -> Result<()> {
     let recording = device.0.settings.recording.load(Relaxed);
-    let marks = device.marks(plan.steps.len());
-    let once = &batch[..plan.steps.len()];
-    if !recording && marks.is_none() {
-        return device.0.backend.launch(once);
+    if !recording && timed.is_none() {
+        return device.0.backend.launch(batch);
     }
-    let times = match marks {
-        Some(marks) if repeats > 1 => burst(device, batch, marks, repeats)?,
-        Some(marks) => Times { seconds: device.0.backend.launch_timed(once, &marks)?, marks },
+    let times = match timed {
+        Some((marks, 1)) => Times { seconds: device.0.backend.launch_timed(batch, &marks)?, marks },
+        Some((marks, repeats)) => burst(device, batch, marks, repeats)?,
         None => {
-            device.0.backend.launch(once)?;
+            device.0.backend.launch(batch)?;
             Times::default()
         }
     };

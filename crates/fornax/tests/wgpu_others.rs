@@ -446,6 +446,7 @@ fn products_of_few_rows() {
         (9, 40, 24),
         (2, 33000, 8),
         (2, 33000, 1),
+        (8, 2000, 1),
     ];
     for dtype in [DType::F32, DType::F16, DType::BF16, DType::I32] {
         for (m, k, n) in sizes {
@@ -491,8 +492,8 @@ fn epilogues_of_few_rows() -> fornax::Result<()> {
         let named: Vec<_> = names.iter().map(String::as_str).zip(results.iter().copied()).collect();
         check_together(&named);
     };
-    // Eight columns at a time where the right side is turned; two; one.
-    for (m, n) in [(2, 16), (5, 6), (3, 7)] {
+    // Eight columns at a time where the right side is turned, on devices that are kept busy by few and by many; two; one.
+    for (m, n) in [(2, 16), (2, 1040), (5, 6), (3, 7)] {
         for turned in [false, true] {
             let name = |what: &str| format!("{what} {m}x{n}, turned: {turned}");
             let product = |dtype| -> fornax::Result<Tensor> {
@@ -514,7 +515,7 @@ fn epilogues_of_few_rows() -> fornax::Result<()> {
             let sum = product(DType::F32)?.add(&gathered)?.add(&places)?;
             check(&name("places, a half"), &sum.tril(0)?);
             // Looked up where the product says.
-            let (table, index) = (data(&[m, 13], DType::F32, 5, &device), product(DType::I64)?.minimum(12)?);
+            let (table, index) = (data(&[m, 13], DType::F32, 5, &device), product(DType::I64)?.rem(13)?);
             check(&name("found"), &table.gather(1, &index)?.add(&places)?);
             check(&name("random"), &product(DType::F32)?.dropout(0.5, true)?);
             let (x, size) = (product(DType::F32)?, product(DType::F32)?.abs()?);
@@ -554,13 +555,22 @@ fn products_of_bytes_and_then() -> fornax::Result<()> {
     Ok(())
 }
 
-/// Sums of columns by several workgroups, of two dtypes in one kernel.
+/// Sums of columns by several workgroups and by one, of several dtypes in one kernel.
 #[test]
-fn columns_of_two_dtypes() -> fornax::Result<()> {
+fn columns_of_several_dtypes() -> fornax::Result<()> {
     let Some(device) = gpu() else { return Ok(()) };
-    let x = data(&[3000, 40], DType::F32, 1, &device);
-    let (sum, any, squares) =
-        (x.sum(&[0], false)?, x.gt(1.99)?.any(&[0], false)?, x.sqr()?.sum(&[0], false)?);
-    check_together(&[("sum", &sum), ("any", &any), ("squares", &squares)]);
+    // Above it are some elements of a part of the columns.
+    let bound = Tensor::arange(0, 40, 1, DType::F32, &device)?.mul(0.001)?.add(1.98)?;
+    for rows in [3000, 1000] {
+        let x = data(&[rows, 40], DType::F32, 1, &device);
+        let any = x.gt(&bound)?.any(&[0], false)?;
+        let found = any.to_vec::<bool>()?;
+        assert!(found.contains(&true) && found.contains(&false), "{found:?}");
+        let any = x.gt(&bound)?.any(&[0], false)?;
+        let (sum, squares) = (x.sum(&[0], false)?, x.sqr()?.sum(&[0], false)?);
+        // These take more workgroup memory than there is for as many lanes as one dtype takes.
+        let whole = x.to_dtype(DType::I64)?.sum(&[0], false)?;
+        check_together(&[("sum", &sum), ("any", &any), ("squares", &squares), ("whole", &whole)]);
+    }
     Ok(())
 }

@@ -279,12 +279,14 @@ impl Device {
         self.timed().0
     }
 
-    /// Where the time of a plan of so many launches is to be read; nowhere if nothing is measured.
-    pub(crate) fn marks(&self, launches: usize) -> Option<Vec<usize>> {
+    /// Where the time of a plan of so many launches is to be read, and how often it is to be evaluated in a row; none if
+    /// nothing is measured.
+    pub(crate) fn marks(&self, launches: usize) -> Option<(Vec<usize>, usize)> {
         let mut timed = self.timed();
         let first = timed.1;
         timed.1 += launches;
-        (timed.0 != TimingMode::Off && launches > 0).then(|| timed.0.marks(first, launches))
+        let mode = timed.0;
+        (mode != TimingMode::Off && launches > 0).then(|| (mode.marks(first, launches), mode.repeats()))
     }
 
     fn timed(&self) -> MutexGuard<'_, (TimingMode, usize)> {

@@ -47,7 +47,8 @@ pub trait Rule {
     fn numbers(&self, at: Moment) -> Vec<f64>;
 
     /// The parameter and its states after the step, from the parameter, its gradient, its states and the numbers, and from
-    /// nothing else: parameters of one shape share what is recorded, unless it uses numbers or tensors of its own.
+    /// nothing else: parameters of one shape share what is recorded, unless it uses numbers or tensors of its own or reads
+    /// values.
     fn update(
         &self,
         parameter: &Tensor,

@@ -14,7 +14,8 @@ pub struct Counts {
     pub launches: u64,
     /// Evaluations: plans that ran.
     pub evaluations: u64,
-    /// Times that work was handed to the driver; `None` where timing changed it, zero on the CPU.
+    /// Times that work was handed to the driver; `None` where timing changed it, zero on the CPU. Evaluations of few launches
+    /// go together, as many as there are when the driver is free, so this may differ from run to run.
     pub submits: Option<u64>,
     /// Plans that had to be built.
     pub plans_built: u64,
@@ -43,7 +44,7 @@ pub struct Counts {
     pub kernels: BTreeMap<String, u64>,
 }
 
-/// Counts what a call does, without timing anything: deterministic, so tests can assert it on any machine.
+/// Counts what a call does, without timing anything: all but submits is deterministic, so tests can assert it on any machine.
 ///
 /// ```
 /// # use fornax::*;

@@ -2,6 +2,7 @@
 //! every parameter, with dozens of ops; those of parameters of one shape are recorded once a step. A use is one tensor, and so
 //! is each of its results; only [`crate::asked`] sees that, and in a graph there are the nodes alone.
 
+use super::read::reads;
 use super::{Sources, State, Tensor, next_id};
 use crate::asked::mix;
 use crate::error::{Error, Result};
@@ -143,7 +144,7 @@ impl Formulas {
     }
 
     /// The results of `f` for these operands, of which there is at least one; `f` is called only where no formula serves.
-    /// What it records must follow from the shapes and dtypes of the operands.
+    /// What it records must follow from the shapes and dtypes of the operands, or from values that it reads.
     pub fn results<R>(&mut self, operands: &[&Tensor], f: impl FnOnce() -> Result<R>) -> Result<R>
     where
         R: AsRef<[Tensor]> + TryFrom<Vec<Tensor>>,
@@ -153,10 +154,12 @@ impl Formulas {
             known.operands.len() == operands.len() && known.operands.iter().zip(operands).all(same)
         };
         let Some(known) = self.known.iter_mut().find(alike) else {
-            let since = next_id();
+            let (since, before) = (next_id(), reads());
             let results = f()?;
             let operands = operands.iter().map(|&operand| operand.clone()).collect();
-            let known = Known { operands, since, results: results.as_ref().to_vec(), formula: None };
+            // Other values may lead to other ops.
+            let formula = (reads() != before).then_some(None);
+            let known = Known { operands, since, results: results.as_ref().to_vec(), formula };
             self.known.push(known);
             return Ok(results);
         };
@@ -212,10 +215,20 @@ mod tests {
         let foreign = data([1.0, 1.0, 2.0]);
         let parameter = foreign.variable()?;
         type Function<'a> = &'a dyn Fn(&Tensor, &Tensor) -> Result<Tensor>;
-        let cases: [(&str, Function<'_>, bool); 6] = [
+        let cases: [(&str, Function<'_>, bool); 8] = [
             ("operands", &|x, y| x.exp()?.mul(y), true),
             ("a number", &|x, y| x.mul(2.0)?.mul(y), false),
             ("random numbers", &|x, _| x.dropout(0.5, true), false),
+            (
+                "a choice by a value",
+                &|x, y| if x.sum_all()?.item::<f32>()? > 5.0 { x.mul(y) } else { x.add(y) },
+                false,
+            ),
+            (
+                "a choice by a value that is there",
+                &|x, y| if x.to_vec::<f32>()?[0] > 0.0 { x.mul(y) } else { x.add(y) },
+                false,
+            ),
             ("data", &|x, _| x.add(&data([1.0, 2.0, 3.0])), false),
             ("another tensor", &|x, y| x.add(&foreign)?.mul(y), false),
             ("what requires a gradient", &|x, _| x.mul(&parameter), false),

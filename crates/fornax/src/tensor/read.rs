@@ -5,8 +5,18 @@ use crate::device::{Device, Reading};
 use crate::dtype::Element;
 use crate::error::{Error, Result};
 use crate::span::{self, Phase};
+use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+
+thread_local! {
+    static READS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many values were asked for on this thread: what was recorded since an earlier count may depend on one.
+pub(crate) fn reads() -> u64 {
+    READS.get()
+}
 
 /// A value on its way to the host, from [`Tensor::to_vec_later`] or [`Tensor::item_later`]. Wait for it, ask whether it has
 /// come, or await it: it is a future. What the kernels before it report, such as an index out of range, comes with it.
@@ -62,6 +72,7 @@ impl<V> std::fmt::Debug for Pending<V> {
 impl Tensor {
     /// The value as row-major bytes, native endian. Evaluates it.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        READS.set(reads() + 1);
         self.eval()?;
         let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
         let mut bytes = vec![0; self.numel() * self.dtype().size()];
@@ -137,6 +148,7 @@ impl Tensor {
     }
 
     fn later<V>(&self, decode: fn(&[u8]) -> V) -> Result<Pending<V>> {
+        READS.set(reads() + 1);
         self.eval()?;
         let buffer = self.buffer().ok_or(Error::Stale { op: "read" })?;
         let bytes = self.numel() * self.dtype().size();

@@ -159,7 +159,7 @@ impl Wgpu {
                 .get_or_insert(format!("the device was lost; open it again or use another: {message}"));
         });
         let name = format!("wgpu:{number}");
-        let submits = Arc::new(Submits::new(&device, &queue));
+        let submits = Arc::new(Submits::new(&device, &queue, fault.clone()));
         let reader = Arc::new(Reader::new(name.clone(), &device, submits.clone(), fault));
         let (mut caps, identity) = (adapter::caps(&adapter), kept::key(&adapter.get_info()));
         if let Some(lanes) = remembered_workgroup(&identity).filter(|&lanes| lanes <= caps.lanes) {

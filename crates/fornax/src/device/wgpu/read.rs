@@ -221,9 +221,13 @@ impl Wgpu {
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
         let index = self.submits.submit([encoder.finish()]);
         let arrival = Arc::new(Arrival::new(index));
-        let (arrived, submits) = (arrival.clone(), self.submits.clone());
+        // The driver's queue keeps what calls back, so that must not keep the queue.
+        let (arrived, submits) = (arrival.clone(), Arc::downgrade(&self.submits));
         staging.slice(..size + STATUS).map_async(wgpu::MapMode::Read, move |result| {
-            arrived.come(result.is_err(), |waker| submits.wake(waker));
+            arrived.come(result.is_err(), |waker| match submits.upgrade() {
+                Some(submits) => submits.wake(waker),
+                None => waker.wake(),
+            });
         });
         Ok(GpuReading { reader, staging: Some(staging), arrival, watched: false, bytes, resets })
     }
@@ -304,6 +308,25 @@ mod tests {
     use super::super::tests::limited;
     use super::*;
     use crate::{DType, Tensor};
+    use std::time::Duration;
+
+    #[test]
+    fn a_device_goes_though_somebody_left_without_its_bytes() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let submits = Arc::downgrade(&gpu.submits);
+        let x = Tensor::ones(&[1000], DType::F32, &device)?;
+        drop(x.exp()?.to_vec_later::<f32>()?);
+        drop((x, device, gpu));
+        // The thread may be in the middle of something.
+        let gone = || {
+            (0..500).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                submits.strong_count() == 0
+            })
+        };
+        assert!(gone());
+        Ok(())
+    }
 
     #[test]
     fn bytes_that_have_not_come_keep_their_buffer() -> Result<()> {

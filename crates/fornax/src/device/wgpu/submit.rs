@@ -59,10 +59,12 @@ pub(super) struct Submits {
     order: Mutex<()>,
     count: AtomicU64,
     thread: OnceLock<Mutex<Sender<Task>>>,
+    /// Where it tells what nobody waits for.
+    fault: Arc<Mutex<Option<String>>>,
 }
 
 impl Submits {
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Submits {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
         Submits {
             device: device.clone(),
             queue: queue.clone(),
@@ -70,6 +72,7 @@ impl Submits {
             order: Mutex::default(),
             count: AtomicU64::new(0),
             thread: OnceLock::new(),
+            fault,
         }
     }
 
@@ -83,6 +86,12 @@ impl Submits {
         let _order = lock(&self.order);
         let open = lock(&self.open).take();
         self.hand_over(open.map(Open::finish).into_iter().chain(commands))
+    }
+
+    /// Submits what is nobody's work.
+    pub fn submit_uncounted(&self, commands: wgpu::CommandBuffer) {
+        let _order = lock(&self.order);
+        self.queue.submit([commands]);
     }
 
     /// Submits what was recorded, if anything was.
@@ -150,13 +159,16 @@ impl Submits {
     fn leave(self: &Arc<Self>, task: Task) {
         let thread = self.thread.get_or_init(|| {
             let (send, receive) = channel::<Task>();
-            let submits = Arc::downgrade(self);
+            let (submits, fault) = (Arc::downgrade(self), self.fault.clone());
             // It ends with the device.
             let work = move || {
                 for task in receive {
                     let flush = || submits.upgrade().iter().for_each(|submits| submits.flush());
+                    let is_flush = matches!(task, Task::Flush);
                     // A waker that panics must not keep others from being woken.
-                    let _ = catch_unwind(AssertUnwindSafe(|| task.run(flush)));
+                    if catch_unwind(AssertUnwindSafe(|| task.run(flush))).is_err() && is_flush {
+                        lock(&fault).get_or_insert("what was recorded could not be submitted".into());
+                    }
                 }
             };
             // Where none can be had, nobody receives.

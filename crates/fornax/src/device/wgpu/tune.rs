@@ -136,8 +136,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 
     pub fn run(&self, gpu: &Wgpu) -> Result<()> {
-        // Not counted: it is nobody's work.
-        gpu.queue.submit([gpu.over(&self.memory, &self.pipeline, Busy::GROUPS, 8)]);
+        gpu.submits.submit_uncounted(gpu.over(&self.memory, &self.pipeline, Busy::GROUPS, 8));
         gpu.drain()
     }
 }

@@ -3,7 +3,7 @@
 //! the reduced axes, and where the columns are few, several workgroups do.
 
 use super::map::coordinates;
-use super::module::{Binding, line, value_type};
+use super::module::{Binding, line, size_of, value_type};
 use super::program::{Point, Program, combine, identity};
 use super::row::{put_scratch, scratch_dtype, scratch_value};
 use super::{Module, Printed, Printer};
@@ -56,6 +56,27 @@ impl Columns<'_> {
         };
         (at, format!("({part} * {}u + column) * {}u + {element}u", self.total, self.program.vector))
     }
+
+    /// The workgroup memory through which so many lanes combine their sums: one for each type of values.
+    fn shared_bytes(&self, lanes: usize, int64: bool) -> usize {
+        let mut types: Vec<&str> = vec![];
+        for &(_, op, _, dtype) in &self.reductions {
+            let t = value_type(shared_as(op, dtype).1, int64);
+            if !types.contains(&t) {
+                types.push(t);
+            }
+        }
+        types.iter().map(|t| size_of(t)).sum::<usize>() * lanes * self.program.vector
+    }
+}
+
+/// How sums pass through workgroup memory: truth values as words.
+fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
+    match (dtype, op) {
+        (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
+        (DType::Bool, _) => (Reduce::Min, DType::U32),
+        _ => (op, dtype),
+    }
 }
 
 /// Prints the segment if it has this form; says whether it did.
@@ -79,8 +100,10 @@ pub(super) fn print<'a>(
     let caps = printer.caps;
     let elements = columns.length * columns.total * columns.program.vector;
     let short = columns.length <= SHORT && elements <= 1 << 21;
-    if parts > 1 && short && caps.lanes >= 1024 && caps.workgroup_bytes >= 32 << 10 {
-        let y = columns.length.next_power_of_two().min(1024 / STRIP);
+    let y_of_strip = columns.length.next_power_of_two().min(1024 / STRIP);
+    let fits = columns.shared_bytes(STRIP * y_of_strip, caps.int64) <= caps.workgroup_bytes as usize;
+    if parts > 1 && short && caps.lanes >= 1024 && fits {
+        let y = y_of_strip;
         pass(printer, &columns, [STRIP, y], 1, first_scratch, true, printed)?;
         return Ok(true);
     }
@@ -284,19 +307,11 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
     }
     let lanes = x * y;
     for &(i, op, _, dtype) in &columns.reductions {
-        // Truth values travel as words.
-        let (op, kept) = match (dtype, op) {
-            (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
-            (DType::Bool, _) => (Reduce::Min, DType::U32),
-            _ => (op, dtype),
-        };
+        let (op, kept) = shared_as(op, dtype);
         let t = value_type(kept, m.printer.caps.int64);
         let memory = format!("shared_{t}");
         let vector = columns.program.vector;
-        let declaration = format!("var<workgroup> {memory}: array<{t}, {}>;\n", lanes * vector);
-        if !m.globals.contains(&declaration) {
-            m.globals += &declaration;
-        }
+        m.shared(&memory, t, lanes * vector);
         for j in 0..vector {
             let value = if dtype == DType::Bool {
                 format!("select(0u, 1u, acc{i}_{j})")

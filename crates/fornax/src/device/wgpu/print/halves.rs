@@ -72,7 +72,7 @@ impl Tile {
     }
 
     pub fn declare(&self, m: &mut Module<'_>) {
-        let _ = writeln!(m.globals, "var<workgroup> {}: array<vec4<f16>, {}>;", self.name, self.bytes() / 8);
+        m.shared(self.name, "vec4<f16>", self.bytes() / 8);
     }
 
     /// The vector from column `4 * c` of a row on.
@@ -295,7 +295,7 @@ impl Sight {
     }
 
     pub fn declare(&self, m: &mut Module<'_>) {
-        let _ = writeln!(m.globals, "var<workgroup> {}: array<vec4<f32>, {}>;", self.name, self.bytes() / 16);
+        m.shared(self.name, "vec4<f32>", self.bytes() / 16);
     }
 
     /// The vector from column `4 * c` of a row on.

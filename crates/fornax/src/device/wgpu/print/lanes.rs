@@ -42,11 +42,9 @@ pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, v
 
 /// Declares workgroup memory with a place for every lane, and gives its name.
 fn shared(m: &mut Module<'_>, team: Team, t: &str) -> String {
-    let declaration = format!("var<workgroup> shared_{t}: array<{t}, {}>;\n", team.lanes);
-    if !m.globals.contains(&declaration) {
-        m.globals += &declaration;
-    }
-    format!("shared_{t}")
+    let name = format!("shared_{t}");
+    m.shared(&name, t, team.lanes as usize);
+    name
 }
 
 /// Combines in rounds: inside subgroups of at least `size` lanes, then one value of each, until one is left.
@@ -144,10 +142,7 @@ pub(super) fn reduce_arg(
         return best[1].into();
     }
     shared(m, team, t);
-    let positions = format!("var<workgroup> shared_position: array<u32, {}>;\n", team.lanes);
-    if !m.globals.contains(&positions) {
-        m.globals += &positions;
-    }
+    m.shared("shared_position", "u32", team.lanes as usize);
     line!(m, "shared_{t}[lane] = {}; shared_position[lane] = {};", best[0], best[1]);
     line!(m, "workgroupBarrier();");
     let mut step = team.width / 2;

@@ -4,7 +4,7 @@
 use super::functions::Function;
 use super::{Dispatch, Printer, grid};
 use crate::dtype::DType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -40,8 +40,8 @@ pub(crate) struct Module<'a> {
     pub printer: Printer<'a>,
     declared: Vec<Declared>,
     functions: BTreeSet<Function>,
-    /// Declarations outside functions (workgroup memory).
-    pub globals: String,
+    /// Declarations of workgroup memory, and the bytes that it takes.
+    shared: (String, usize),
     /// The statements of `main`.
     pub body: String,
     names: usize,
@@ -60,6 +60,16 @@ pub(crate) fn value_type(dtype: DType, int64: bool) -> &'static str {
     }
 }
 
+/// The bytes of a WGSL type in workgroup memory.
+pub(super) fn size_of(element: &str) -> usize {
+    match element.strip_prefix("vec4<").and_then(|rest| rest.strip_suffix('>')) {
+        Some(one) => 4 * size_of(one),
+        None if element.ends_with("64") => 8,
+        None if element == "f16" => 2,
+        None => 4,
+    }
+}
+
 /// Appends a line to the body.
 macro_rules! line {
     ($module:expr, $($arg:tt)*) => {{
@@ -74,7 +84,7 @@ impl<'a> Module<'a> {
             printer,
             declared: vec![],
             functions: BTreeSet::new(),
-            globals: String::new(),
+            shared: Default::default(),
             body: String::new(),
             names: 0,
             uses_args: false,
@@ -160,6 +170,27 @@ impl<'a> Module<'a> {
     /// The `at`-th vector of a memory, of the type that was declared.
     pub fn vector(&self, binding: Binding, at: &str) -> String {
         format!("{}[{at}]", self.declared(binding).0)
+    }
+
+    /// Declares an array in workgroup memory; once, if that is done again.
+    pub fn shared(&mut self, name: &str, element: &str, len: usize) {
+        self.in_workgroup(
+            format!("var<workgroup> {name}: array<{element}, {len}>;\n"),
+            size_of(element) * len,
+        );
+    }
+
+    /// Declares a word in workgroup memory.
+    pub fn shared_word(&mut self, name: &str, word: &str) {
+        self.in_workgroup(format!("var<workgroup> {name}: {word};\n"), 4);
+    }
+
+    fn in_workgroup(&mut self, declaration: String, bytes: usize) {
+        let (declarations, taken) = &mut self.shared;
+        if !declarations.contains(&declaration) {
+            *declarations += &declaration;
+            *taken += bytes;
+        }
     }
 
     /// Includes a helper function and gives its name.
@@ -391,6 +422,11 @@ impl<'a> Module<'a> {
     pub fn finish(mut self, lanes: u32, groups: usize) -> Result<Dispatch> {
         let caps = self.printer.caps;
         let grid = grid(groups, caps)?;
+        if self.shared.1 > caps.workgroup_bytes as usize {
+            let (label, most) = (&self.printer.kernel.label, caps.workgroup_bytes);
+            let detail = format!("{label}: {} bytes of workgroup memory are more than {most}", self.shared.1);
+            return Err(Error::Device { device: "wgpu".into(), detail });
+        }
         let mut text = String::new();
         if caps.f16 {
             text += "enable f16;\n";
@@ -438,7 +474,7 @@ impl<'a> Module<'a> {
         for f in &self.functions {
             text += &f.text(caps);
         }
-        text += &self.globals;
+        text += &self.shared.0;
         let _ = write!(
             text,
             "@compute @workgroup_size({lanes})\nfn main(@builtin(workgroup_id) workgroup: vec3<u32>, \

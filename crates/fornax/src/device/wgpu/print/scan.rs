@@ -133,7 +133,7 @@ fn chunked(
         line!(m, "carry = {sum};");
         line!(m, "}}");
     }
-    let _ = writeln!(m.globals, "var<workgroup> totals: array<{t}, {LANES}>;");
+    m.shared("totals", t, LANES);
     line!(m, "let until = min({}u, (part + 1u) * {share}u);", lines.len);
     line!(m, "for (var chunk = part * {share}u; chunk < until; chunk += {CHUNK}u) {{");
     line!(m, "let first = chunk + lane * {EACH}u;");

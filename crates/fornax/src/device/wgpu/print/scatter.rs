@@ -14,10 +14,8 @@ use crate::view::{View, numel, row_major};
 use std::fmt::Write;
 
 const LANES: usize = 128;
-/// Positions that a workgroup looks at before it adds what it found.
+/// Positions that a workgroup looks at before it adds what it found, unless its memory is too small.
 const BLOCK: usize = 1024;
-/// Words with a bit for each of them.
-const WORDS: usize = BLOCK / 32;
 /// Rows of values that are loaded together.
 const TOGETHER: usize = 8;
 
@@ -130,9 +128,15 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
             m.want(Binding::Write(0), 1);
         }
     }
-    m.globals += "var<workgroup> earlier: atomic<u32>;\nvar<workgroup> repeated: u32;\n";
-    let _ = writeln!(m.globals, "var<workgroup> same: array<atomic<u32>, {WORDS}>;");
-    let _ = writeln!(m.globals, "var<workgroup> list: array<u32, {BLOCK}>;\nvar<workgroup> found: u32;");
+    m.shared_word("earlier", "atomic<u32>");
+    m.shared_word("repeated", "u32");
+    let is_small = 4 * (BLOCK + BLOCK / 32 + 3) > printer.caps.workgroup_bytes as usize;
+    let block = if is_small { BLOCK / 2 } else { BLOCK };
+    // With a bit for each position of a block.
+    let bits = block / 32;
+    m.shared("same", "atomic<u32>", bits);
+    m.shared("list", "u32", block);
+    m.shared_word("found", "u32");
     let vectors = inner / vector;
     let lanes = vectors.next_multiple_of(32).clamp(64, 256);
     let chunks = vectors.div_ceil(lanes);
@@ -188,16 +192,16 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
         line!(m, "var sum{e}: {t} = {x};");
     }
     // One bit for each position of a block that has the index, then a list of those, which all lanes follow in order.
-    line!(m, "for (var base = mine - mine % {BLOCK}u; base < {count}u; base += {BLOCK}u) {{");
-    line!(m, "if (lane < {WORDS}u) {{ atomicStore(&same[lane], 0u); }}");
+    line!(m, "for (var base = mine - mine % {block}u; base < {count}u; base += {block}u) {{");
+    line!(m, "if (lane < {bits}u) {{ atomicStore(&same[lane], 0u); }}");
     line!(m, "workgroupBarrier();");
-    line!(m, "let end = min({BLOCK}u, {count}u - base);");
+    line!(m, "let end = min({block}u, {count}u - base);");
     line!(m, "for (var i = lane; i < end; i += {lanes}u) {{");
     let other = at_index(&mut m, "(base + i)");
     line!(m, "if (base + i >= mine && {other} == {own}) {{ atomicOr(&same[i / 32u], 1u << (i % 32u)); }}");
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
-    line!(m, "if (lane < {WORDS}u) {{");
+    line!(m, "if (lane < {bits}u) {{");
     line!(m, "var at = 0u;");
     line!(m, "for (var word = 0u; word < lane; word++) {{ at += countOneBits(atomicLoad(&same[word])); }}");
     line!(m, "var left = atomicLoad(&same[lane]);");
@@ -206,7 +210,7 @@ fn rows(printer: &Printer<'_>, body: &ScatterAdd, printed: &mut Printed) -> Resu
     line!(m, "at++;");
     line!(m, "left &= left - 1u;");
     line!(m, "}}");
-    line!(m, "if (lane == {}u) {{ found = at; }}", WORDS - 1);
+    line!(m, "if (lane == {}u) {{ found = at; }}", bits - 1);
     line!(m, "}}");
     line!(m, "workgroupBarrier();");
     // Rows are on their way together; those past the last one are the last one again, and not added.

@@ -18,8 +18,7 @@ pub(super) fn print(printer: &Printer<'_>, body: &Sort, printed: &mut Printed) -
     let mut m = printer.module();
     let lines = Lines::new(&mut m, &body.value, body.axis);
     let words = key_words(&m, lines.dtype);
-    let most = if words == 2 { 1024 } else { 2048 };
-    let run = lines.len.next_power_of_two().min(most);
+    let run = lines.len.next_power_of_two().min(longest(printer, words));
     let (count, len) = (lines.count, lines.len);
     if len <= run {
         return runs(printer, body, run, None, printed);
@@ -38,6 +37,13 @@ pub(super) fn print(printer: &Printer<'_>, body: &Sort, printed: &mut Printed) -
         (from, to, run) = (to, from, run * 2);
     }
     Ok(())
+}
+
+/// The most entries that a workgroup sorts in its memory, a power of two.
+fn longest(printer: &Printer<'_>, words: usize) -> usize {
+    let fit = printer.caps.workgroup_bytes as usize / (4 * (words + 1));
+    let most = if words == 2 { 1024 } else { 2048 };
+    most.min(1 << fit.max(1).ilog2())
 }
 
 /// Words of a key.
@@ -100,14 +106,14 @@ fn runs(
         }
     }
     // Short lines share a workgroup.
-    let together = (512 / run).max(1);
+    let together = (longest(printer, words).min(512) / run).max(1);
     let size = run * together;
     let per_line = lines.len.div_ceil(run);
     let total = lines.count * per_line;
     let n = lines.len;
     let names: Vec<String> = (0..words).map(|w| format!("key{w}")).chain(["place".into()]).collect();
     for name in &names {
-        let _ = writeln!(m.globals, "var<workgroup> {name}: array<u32, {size}>;");
+        m.shared(name, "u32", size);
     }
     let entry = |i: &str| -> Vec<String> { names.iter().map(|name| format!("{name}[{i}]")).collect() };
     line!(m, "for (var i = lane; i < {size}u; i += {LANES}u) {{");

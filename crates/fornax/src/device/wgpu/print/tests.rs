@@ -363,11 +363,16 @@ fn an_adapter_with_little_computes_the_same() -> Result<()> {
         }
         let x = wave(&[3, 2500], 0.37, DType::F32, &device)?;
         compare("argsort", &x.argsort(1, true)?)?;
+        compare("argsort of short rows", &x.reshape(&[300, 25])?.argsort(1, true)?)?;
         compare("cumsum", &x.cumsum(1)?)?;
-        let ids = Tensor::from_slice(&[4i64, 0, 4, 2, 4], &[5], &device)?;
-        let table = wave(&[6, 40], 0.2, DType::F16, &device)?.variable()?;
-        let loss = Tensor::embedding(&table, &ids)?.to_dtype(DType::F32)?.sqr()?.sum_all()?;
-        compare("scatter_add", &grad(&loss, &[&table])?[0])?;
+        // Also more of them than a workgroup looks at together.
+        let many: Vec<i64> = (0..1300).map(|i| i * i % 5).collect();
+        for (ids, dtype) in [(&[4i64, 0, 4, 2, 4][..], DType::F16), (&many, DType::F32)] {
+            let ids = Tensor::from_slice(ids, &[ids.len()], &device)?;
+            let table = wave(&[6, 40], 0.2, dtype, &device)?.variable()?;
+            let loss = Tensor::embedding(&table, &ids)?.to_dtype(DType::F32)?.sqr()?.sum_all()?;
+            compare("scatter_add", &grad(&loss, &[&table])?[0])?;
+        }
     }
     Ok(())
 }

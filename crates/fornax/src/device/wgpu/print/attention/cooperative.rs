@@ -87,7 +87,7 @@ fn text(m: &mut Module<'_>, body: &Attention, form: &Form, own: usize, scratch: 
     tile.declare(m);
     weights.declare(m);
     sight.declare(m);
-    let _ = writeln!(m.globals, "var<workgroup> risen: u32;");
+    m.shared_word("risen", "u32");
     let (rows, parts, lanes) = (form.rows(), form.parts, form.lanes());
     let groups = form.open(m);
     open_blocks(m, own);

@@ -28,10 +28,10 @@ pub(super) fn tiles(
     let q = Panel { operand: &q, tile: staged("qs", form.queries, sizes.d) };
     let k = Panel { operand: &k, tile: staged("kv", form.keys, sizes.d) };
     let v = Panel { operand: &v, tile: staged("kv", form.keys, sizes.dv) };
-    let _ = writeln!(m.globals, "var<workgroup> ps: array<vec4<f32>, {}>;", weights.len());
+    m.shared("ps", "vec4<f32>", weights.len());
     if let Some(tile) = &q.tile {
-        let _ = writeln!(m.globals, "var<workgroup> qs: array<vec4<f32>, {}>;", tile.len());
-        let _ = writeln!(m.globals, "var<workgroup> kv: array<vec4<f32>, {}>;", form.key_words());
+        m.shared("qs", "vec4<f32>", tile.len());
+        m.shared("kv", "vec4<f32>", form.key_words());
     }
     let (rows, parts, lanes) = (form.rows(), form.parts, form.lanes());
     let (own, columns) = (form.queries / ROW_GROUPS, form.keys / form.columns);

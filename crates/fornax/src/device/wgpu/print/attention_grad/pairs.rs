@@ -53,10 +53,10 @@ pub(super) fn print(
     if form.staged {
         let passing = queries.len().max(grads.len());
         for (name, len) in [("keys", keys.len()), ("values", values.len()), ("passing", passing)] {
-            let _ = writeln!(m.globals, "var<workgroup> {name}: array<vec4<f32>, {len}>;");
+            m.shared(name, "vec4<f32>", len);
         }
     }
-    let _ = writeln!(m.globals, "var<workgroup> weights: array<vec4<f32>, {}>;", weights.len());
+    m.shared("weights", "vec4<f32>", weights.len());
     let panel = |operand, tile: Tile| Panel { operand, tile: form.staged.then_some(tile) };
     let pairs = Pairs {
         form,

@@ -108,10 +108,10 @@ pub(super) fn print(
     if direct.is_none() {
         target.declare(&mut m, body, 4);
     }
-    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<f16>, {}>;", size(&a));
-    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<f16>, {}>;", size(&b));
+    m.shared("tile_a", "vec4<f16>", size(&a));
+    m.shared("tile_b", "vec4<f16>", size(&b));
     if direct.is_none() {
-        let _ = writeln!(m.globals, "var<workgroup> tile_c: array<f32, {}>;", s.subgroups() * 16 * ROW_C);
+        m.shared("tile_c", "f32", s.subgroups() * 16 * ROW_C);
     }
     let place = Place::print(&mut m, body, s.rows, s.columns, s.depth, parts);
     let blocks = s.down * s.across;

@@ -465,9 +465,10 @@ fn summed_together(body: &MatMul, caps: &Caps) -> [usize; 2] {
     let strides = &body.right.view.strides[rank..];
     let batch: usize = body.batch.iter().product();
     let are_few = |columns: usize| batch * body.n / columns * 4 < caps.parallel as usize;
-    // Very long sums are shared by workgroups if they are few. Those along memory have a memory for each then.
+    // Very long sums are shared by workgroups if they are few; those along memory have a memory for each then. And what rows
+    // share is little where there are fewer columns.
     let by_columns = body.n > 1 && strides[1].abs() == 1 && strides[0].abs() != 1;
-    let apart = body.k >= LONG && are_few(1) && !by_columns;
+    let apart = are_few(1) && (body.n < body.m || body.k >= LONG && !by_columns);
     let is_short = |columns: usize| body.m * columns * body.epilogue.program.len() <= EPILOGUES;
     if body.m > FEW || apart || !is_short(1) || !views.all(whole) {
         return [1, 1];

@@ -52,8 +52,8 @@ pub(super) fn print(
     target.declare(&mut m, body, 4);
     let (stride_a, stride_b) = ((tile.rows + 4) / 4, (tile.columns + 4) / 4);
     let (size_a, size_b) = (depth * stride_a, depth * stride_b);
-    let _ = writeln!(m.globals, "var<workgroup> tile_a: array<vec4<{t}>, {}>;", 2 * size_a);
-    let _ = writeln!(m.globals, "var<workgroup> tile_b: array<vec4<{t}>, {}>;", 2 * size_b);
+    m.shared("tile_a", &format!("vec4<{t}>"), 2 * size_a);
+    m.shared("tile_b", &format!("vec4<{t}>"), 2 * size_b);
     let place = Place::print(&mut m, body, tile.rows, tile.columns, depth, parts);
     let (quads_m, quads_n) = (tile.lane_rows / 4, tile.lane_columns / 4);
     let (across, down) = (tile.columns / tile.lane_columns, tile.rows / tile.lane_rows);
