@@ -183,11 +183,14 @@ fn launch(
     let slots = plan.slots.iter().map(|&bytes| device.allocate(bytes)).collect::<Result<Vec<_>>>()?;
     let verifies = device.0.settings.verify.load(Relaxed);
     let timed = if verifies { None } else { device.marks(plan.steps.len()) };
-    // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
     let repeats = timed.as_ref().map_or(1, |(_, repeats)| *repeats);
-    let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
-    let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
-    outputs.extend((1..most).map_while(|_| results().ok()));
+    if repeats > 1 {
+        // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
+        let own =
+            plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
+        let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
+        outputs.extend((1..most).map_while(|_| results().ok()));
+    }
     let mut memories: Vec<&dyn Memory> = Vec::with_capacity(4 * plan.steps.len() * outputs.len());
     for outputs in &outputs {
         let memory = |place: &Place| match *place {
@@ -271,7 +274,11 @@ fn burst(device: &Device, batch: &[Launch<'_>], marks: Vec<usize>, times: usize)
 }
 
 fn check_budget(device: &Device, plan: &Plan) -> Result<()> {
-    let (left, needed) = (left(device), plan.temporary_bytes() + plan.output_bytes());
+    let left = left(device);
+    if left == usize::MAX {
+        return Ok(());
+    }
+    let needed = plan.temporary_bytes() + plan.output_bytes();
     if needed > left {
         let peak = device.0.pool.stats().live_bytes as usize + needed;
         let budget = device.0.settings.budget.load(Relaxed);

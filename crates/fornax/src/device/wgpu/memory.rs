@@ -12,18 +12,16 @@ pub(super) struct GpuMemory {
     pub buffer: wgpu::Buffer,
     /// Distinguishes memories in the keys of bind groups; never used again.
     pub id: u64,
-    /// Where it is named by bind groups that may outlive it: how the driver gets it back all the same.
-    outlived: Option<Arc<Submits>>,
+    submits: Arc<Submits>,
 }
 
 impl Memory for GpuMemory {}
 
 impl Drop for GpuMemory {
-    /// Bind groups that are left are found by memories that are there, so these are never asked for again.
+    /// Gives it back to the driver, although bind groups may still name it: they are found by memories that are there, so
+    /// these are never asked for again.
     fn drop(&mut self) {
-        if let Some(submits) = &self.outlived {
-            submits.destroy(&self.buffer);
-        }
+        self.submits.destroy(&self.buffer);
     }
 }
 
@@ -57,45 +55,31 @@ impl Wgpu {
         whole_lines(bytes as u64) <= self.limits.max_buffer_size
     }
 
-    pub(super) fn new_memory(&self, bytes: usize) -> Option<GpuMemory> {
+    fn new_buffer(&self, bytes: usize) -> Option<wgpu::Buffer> {
         if !self.can_hold(bytes) {
             return None;
         }
-        let make = || buffer(&self.device, None, bytes as u64, USAGE);
-        let buffer = checked(&self.device, make).ok()?;
-        Some(self.named(buffer))
+        checked(&self.device, || buffer(&self.device, None, bytes as u64, USAGE)).ok()
+    }
+
+    pub(super) fn new_memory(&self, bytes: usize) -> Option<GpuMemory> {
+        self.new_buffer(bytes).map(|buffer| self.named(buffer))
     }
 
     /// A buffer as a memory with a name of its own.
     pub(super) fn named(&self, buffer: wgpu::Buffer) -> GpuMemory {
         let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
-        GpuMemory { buffer, id, outlived: Some(self.submits.clone()) }
-    }
-
-    /// Memory for which all bind groups are its owner's. Giving it back waits for nobody.
-    pub(super) fn scratch(&self, bytes: usize) -> Result<GpuMemory> {
-        let mut memory = self.memory(bytes)?;
-        memory.outlived = None;
-        Ok(memory)
+        GpuMemory { buffer, id, submits: self.submits.clone() }
     }
 
     /// As [`Wgpu::new_memory`], for what cannot go on without it.
     pub(super) fn memory(&self, bytes: usize) -> Result<GpuMemory> {
-        let full = || Error::OutOfMemory { device: self.name.clone(), requested: bytes, live: 0 };
-        self.new_memory(bytes).ok_or_else(full)
+        self.scratch(bytes).map(|buffer| self.named(buffer))
     }
 
-    /// Queued before everything that is submitted later.
-    pub(super) fn write(&self, memory: &GpuMemory, bytes: &[u8]) -> Result<()> {
-        let whole = bytes.len() / 4 * 4;
-        if whole > 0 {
-            self.submits.write(&memory.buffer, 0, &bytes[..whole]);
-        }
-        if whole < bytes.len() {
-            let mut last = [0u8; 4];
-            last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-            self.submits.write(&memory.buffer, whole as u64, &last);
-        }
-        self.reader.check()
+    /// Memory that only its owner's bind groups name: it goes with them.
+    pub(super) fn scratch(&self, bytes: usize) -> Result<wgpu::Buffer> {
+        let full = || Error::OutOfMemory { device: self.name.clone(), requested: bytes, live: 0 };
+        self.new_buffer(bytes).ok_or_else(full)
     }
 }

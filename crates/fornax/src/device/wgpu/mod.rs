@@ -247,7 +247,8 @@ impl Backend for Wgpu {
     }
 
     fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()> {
-        self.write(own::<GpuMemory>(memory, "memory")?, bytes)
+        self.submits.write(&own::<GpuMemory>(memory, "memory")?.buffer, bytes);
+        self.reader.check()
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {

@@ -36,7 +36,7 @@ pub(super) struct Ready {
 pub(super) struct Variant {
     aliased: Vec<bool>,
     pub dispatches: Vec<Ready>,
-    scratch: Vec<GpuMemory>,
+    scratch: Vec<wgpu::Buffer>,
     /// The variant that was needed after this one: a list that only grows, so that a launch takes no lock.
     next: OnceLock<Box<Variant>>,
 }
@@ -93,8 +93,17 @@ impl Variant {
         Ok(Variant { aliased, dispatches, scratch, next: OnceLock::new() })
     }
 
-    /// The bind group of a dispatch for the memories of a launch.
-    pub fn group(
+    /// The bind groups of its dispatches for the memories of a launch.
+    pub fn groups<'a>(
+        &'a self,
+        gpu: &'a Wgpu,
+        launch: &'a Launch<'_>,
+        args: Option<&'a GpuMemory>,
+    ) -> impl Iterator<Item = Result<wgpu::BindGroup>> + 'a {
+        self.dispatches.iter().map(move |ready| self.group(gpu, ready, launch, args))
+    }
+
+    fn group(
         &self,
         gpu: &Wgpu,
         ready: &Ready,
@@ -105,7 +114,8 @@ impl Variant {
             let memory = match *binding {
                 Binding::Read(n) => own::<GpuMemory>(launch.reads[n], "memory")?,
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
-                Binding::Scratch(n) => &self.scratch[n],
+                // Always the same.
+                Binding::Scratch(n) => return Ok((&self.scratch[n], 0)),
                 Binding::Status | Binding::Reported => return Ok((&gpu.reader.status, 0)),
                 Binding::Args => {
                     args.ok_or_else(|| Error::Internal("a launch without its arguments".into()))?

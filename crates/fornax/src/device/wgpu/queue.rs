@@ -94,13 +94,14 @@ impl Wgpu {
         let _alone = uniform.then(|| lock(&self.launching));
         let args = if uniform { Some(self.upload_args(batch)?) } else { None };
         if batch.len() <= FEW && stamps.is_none() && !uniform && cfg!(not(target_family = "wasm")) {
-            return self.submits.add(batch.len(), |pass| {
-                let mut already = Already::default();
-                let mut launches = batch.iter().zip(&variants);
-                launches.try_for_each(|(launch, variant)| {
-                    self.dispatch(pass, &mut already, launch, variant, None)
-                })
+            let (launches, groups) = (batch.iter().zip(&variants), self.groups(batch, &variants, None)?);
+            self.submits.add(batch.len(), |pass| {
+                let (mut already, mut groups) = (Already::default(), groups.iter());
+                for (launch, variant) in launches {
+                    dispatch(pass, &mut already, launch, variant, &mut groups, 0);
+                }
             });
+            return Ok(());
         }
         let pieces = pieces(batch.len(), stamps.is_some());
         let record = |piece: &Range<usize>| self.record(batch, &variants, piece, args.as_ref(), stamps);
@@ -136,6 +137,9 @@ impl Wgpu {
         args: Option<&Arguments>,
         stamps: Option<&Stamps<'_>>,
     ) -> Result<wgpu::CommandEncoder> {
+        let memory = args.map(|args| &*args.memory);
+        let groups = self.groups(&batch[range.clone()], &variants[range.clone()], memory)?;
+        let mut groups = groups.iter();
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let (passes, inside) = (stamps.filter(|s| s.passes), stamps.filter(|s| !s.passes));
         let ends = passes.map_or(std::slice::from_ref(&range.end), |s| &s.marks[1..]);
@@ -152,8 +156,8 @@ impl Wgpu {
                     pass.write_timestamp(set, index);
                 }
                 if launch < end {
-                    let args = args.map(|a| (&*a.memory, a.offsets[launch]));
-                    self.dispatch(&mut pass, &mut already, &batch[launch], variants[launch], args)?;
+                    let offset = args.map_or(0, |args| args.offsets[launch]);
+                    dispatch(&mut pass, &mut already, &batch[launch], variants[launch], &mut groups, offset);
                 }
             }
             first = end;
@@ -167,36 +171,15 @@ impl Wgpu {
         Ok(encoder)
     }
 
-    /// Records the commands of one launch; `args` is where its arguments lie if they do not travel as immediates.
-    fn dispatch<'a>(
+    /// The bind groups of all dispatches of launches; `args` is where their arguments lie if these do not travel as immediates.
+    fn groups(
         &self,
-        pass: &mut wgpu::ComputePass<'_>,
-        already: &mut Already<'a>,
-        launch: &Launch<'_>,
-        variant: &'a Variant,
-        args: Option<(&GpuMemory, u32)>,
-    ) -> Result<()> {
-        for ready in &variant.dispatches {
-            let group = variant.group(self, ready, launch, args.map(|(memory, _)| memory))?;
-            let same = already.pipeline.is_some_and(|current| std::ptr::eq(current, ready));
-            if !same {
-                pass.set_pipeline(&ready.pipeline);
-                already.pipeline = Some(ready);
-            }
-            match args.filter(|_| ready.uniform()) {
-                Some((_, offset)) => pass.set_bind_group(0, &group, &[offset]),
-                None => pass.set_bind_group(0, &group, &[]),
-            }
-            if ready.immediates {
-                let words = packed(launch);
-                if !same || words != already.immediates {
-                    pass.set_immediates(0, bytemuck::cast_slice(&words));
-                    already.immediates = words;
-                }
-            }
-            pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
-        }
-        Ok(())
+        launches: &[Launch<'_>],
+        variants: &[&Variant],
+        args: Option<&GpuMemory>,
+    ) -> Result<Vec<wgpu::BindGroup>> {
+        let all = launches.iter().zip(variants);
+        all.flat_map(|(launch, variant)| variant.groups(self, launch, args)).collect()
     }
 
     /// Runs a batch by the host's clock, for adapters without timestamps: a submit between every two marks, and a wait
@@ -259,8 +242,36 @@ impl Wgpu {
                 kept.insert(Arc::new(self.named(buffer))).clone()
             }
         };
-        self.submits.write(&memory.buffer, 0, &bytes);
+        self.submits.write(&memory.buffer, &bytes);
         Ok(Arguments { memory, offsets })
+    }
+}
+
+/// Records the commands of one launch, for which the next bind groups are; its arguments lie at `offset` if they do not travel
+/// as immediates.
+fn dispatch<'a>(
+    pass: &mut wgpu::ComputePass<'_>,
+    already: &mut Already<'a>,
+    launch: &Launch<'_>,
+    variant: &'a Variant,
+    groups: &mut std::slice::Iter<'_, wgpu::BindGroup>,
+    offset: u32,
+) {
+    for (ready, group) in variant.dispatches.iter().zip(groups) {
+        let same = already.pipeline.is_some_and(|current| std::ptr::eq(current, ready));
+        if !same {
+            pass.set_pipeline(&ready.pipeline);
+            already.pipeline = Some(ready);
+        }
+        pass.set_bind_group(0, group, if ready.uniform() { std::slice::from_ref(&offset) } else { &[] });
+        if ready.immediates {
+            let words = packed(launch);
+            if !same || words != already.immediates {
+                pass.set_immediates(0, bytemuck::cast_slice(&words));
+                already.immediates = words;
+            }
+        }
+        pass.dispatch_workgroups(ready.grid[0], ready.grid[1], 1);
     }
 }
 

@@ -47,7 +47,7 @@ impl Reader {
     ) -> Reader {
         let status = buffer(device, Some("status"), STATUS, USAGE);
         // Not all drivers give memory that is zero, where wgpu takes it for that.
-        submits.write(&status, 0, &[0; STATUS as usize]);
+        submits.write(&status, &[0; STATUS as usize]);
         Reader {
             name,
             device: device.clone(),
@@ -134,7 +134,7 @@ impl Reader {
             return Ok(());
         }
         if self.resets.compare_exchange(resets, resets + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            self.submits.write(&self.status, 0, &[0; STATUS as usize]);
+            self.submits.write(&self.status, &[0; STATUS as usize]);
         }
         let (index, size) = (status[1] as i32, status[2]);
         Err(Error::Index { op: "gather", detail: format!("index {index} is outside 0..{size}") })
@@ -150,17 +150,25 @@ impl Reader {
             let (send, receive) = channel::<Arc<Arrival>>();
             let reader = Arc::downgrade(self);
             // It ends with the reader.
-            std::thread::spawn(move || {
-                for arrival in receive {
-                    // Where nobody is called back any more, it is told here.
-                    if reader.upgrade().is_some_and(|reader| reader.poll(arrival.until()).is_err()) {
-                        arrival.come(true, Waker::wake);
-                    }
-                }
-            });
+            let work = move || {
+                receive.into_iter().for_each(|arrival| reader.upgrade().iter().for_each(|r| r.hear(&arrival)))
+            };
+            // Where none can be had, nobody receives, and whoever asks waits.
+            let _ = std::thread::Builder::new().name("reads".into()).spawn(work);
             Mutex::new(send)
         });
-        let _ = lock(watcher).send(arrival.clone());
+        let left = lock(watcher).send(arrival.clone());
+        if left.is_err() {
+            self.hear(arrival);
+        }
+    }
+
+    /// Waits for the bytes of a submission.
+    fn hear(&self, arrival: &Arrival) {
+        // Where nobody is called back any more, it is told here.
+        if self.poll(arrival.until()).is_err() {
+            arrival.come(true, Waker::wake);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way of commands to the driver. A submit costs as much as ten launches, so those of short batches are recorded into
-//! one command buffer that stays open for more of them. It goes with the next submit of any kind, or from a thread that
-//! does nothing else: while that is busy with a submit, those of the next gather.
+//! one command buffer that stays open for more of them, and so are copies of few bytes, which a belt of mapped memory
+//! carries. It goes with the next submit of any kind, or from a thread that does nothing else: while that is busy with a
+//! submit, those of the next gather.
 
 use super::lock;
 use crate::span::{self, Phase};
@@ -9,27 +10,72 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
+use wgpu::util::StagingBelt;
 
-/// Launches that may wait in an open command buffer.
+/// Launches and copies that may wait in an open command buffer.
 const MOST: usize = 256;
+/// The most bytes of a copy that the belt carries.
+const FEW_BYTES: u64 = 64 << 10;
+/// Bytes of a piece of the belt.
+const PIECE: u64 = 256 << 10;
 
-/// A command buffer that more launches may join.
+/// A command buffer that more commands may join.
 struct Open {
     encoder: wgpu::CommandEncoder,
-    pass: wgpu::ComputePass<'static>,
+    /// That of launches in a row.
+    pass: Option<wgpu::ComputePass<'static>>,
     launches: usize,
+    copies: usize,
 }
 
-impl Open {
-    fn new(device: &wgpu::Device) -> Open {
-        let mut encoder = device.create_command_encoder(&Default::default());
-        let pass = encoder.begin_compute_pass(&Default::default()).forget_lifetime();
-        Open { encoder, pass, launches: 0 }
+/// What was recorded and not submitted.
+struct Recorded {
+    device: wgpu::Device,
+    open: Option<Open>,
+    belt: StagingBelt,
+}
+
+impl Recorded {
+    fn open(&mut self) -> &mut Open {
+        let encoder = || self.device.create_command_encoder(&Default::default());
+        self.open.get_or_insert_with(|| Open { encoder: encoder(), pass: None, launches: 0, copies: 0 })
     }
 
-    fn finish(self) -> wgpu::CommandBuffer {
-        drop(self.pass);
-        self.encoder.finish()
+    /// Records the copy of a few bytes into a buffer; says whether it did. It does not where a device was lost.
+    fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8], size: wgpu::BufferSize) -> bool {
+        let place = self.belt.allocate(size, wgpu::BufferSize::MIN);
+        let Ok(mut view) = place.get_mapped_range_mut() else { return false };
+        put(view.slice(..), bytes);
+        drop(view);
+        let (from, at) = (place.buffer().clone(), place.offset());
+        let open = self.open();
+        open.pass = None;
+        open.encoder.copy_buffer_to_buffer(&from, at, buffer, 0, size.get());
+        open.copies += 1;
+        true
+    }
+
+    /// All of it, to be finished and submitted; what is recorded from now on comes later.
+    fn take(&mut self) -> Option<wgpu::CommandEncoder> {
+        let Open { encoder, pass, .. } = self.open.take()?;
+        drop(pass);
+        self.belt.finish_and_recall_on_submit(&encoder);
+        Some(encoder)
+    }
+
+    fn is_full(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.launches + open.copies >= MOST)
+    }
+}
+
+/// Puts bytes where there is room for whole words of them.
+fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
+    let whole = bytes.len() / 4 * 4;
+    room.slice(..whole).copy_from_slice(&bytes[..whole]);
+    if whole < bytes.len() {
+        let mut last = [0u8; 4];
+        last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+        room.slice(whole..).copy_from_slice(&last);
     }
 }
 
@@ -41,21 +87,11 @@ enum Task {
     Wake(Waker),
 }
 
-impl Task {
-    fn run(self, flush: impl FnOnce()) {
-        match self {
-            Task::Flush => flush(),
-            Task::Wake(waker) => waker.wake(),
-        }
-    }
-}
-
 /// Where commands of one device are handed over, in the order in which they were recorded.
 pub(super) struct Submits {
-    device: wgpu::Device,
     queue: wgpu::Queue,
-    open: Mutex<Option<Open>>,
-    /// Held from the moment at which the open command buffer is taken until it is submitted.
+    recorded: Mutex<Recorded>,
+    /// Held from the moment at which what was recorded is taken until it is submitted.
     order: Mutex<()>,
     count: AtomicU64,
     thread: OnceLock<Mutex<Sender<Task>>>,
@@ -65,10 +101,10 @@ pub(super) struct Submits {
 
 impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
+        let belt = StagingBelt::new(device.clone(), PIECE);
         Submits {
-            device: device.clone(),
             queue: queue.clone(),
-            open: Mutex::default(),
+            recorded: Mutex::new(Recorded { device: device.clone(), open: None, belt }),
             order: Mutex::default(),
             count: AtomicU64::new(0),
             thread: OnceLock::new(),
@@ -84,8 +120,7 @@ impl Submits {
     /// Submits commands, behind those that were recorded before.
     pub fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
         let _order = lock(&self.order);
-        let open = lock(&self.open).take();
-        self.hand_over(open.map(Open::finish).into_iter().chain(commands))
+        self.hand_over(self.taken().into_iter().chain(commands))
     }
 
     /// Submits what is nobody's work.
@@ -102,11 +137,17 @@ impl Submits {
     /// The same; nobody else submits while what this returns is held.
     fn flushed(&self) -> MutexGuard<'_, ()> {
         let order = lock(&self.order);
-        let open = lock(&self.open).take();
-        if let Some(open) = open {
-            self.hand_over([open.finish()]);
+        if let Some(commands) = self.taken() {
+            self.hand_over([commands]);
         }
         order
+    }
+
+    /// What was recorded, if anything was. The caller keeps others from submitting.
+    fn taken(&self) -> Option<wgpu::CommandBuffer> {
+        let encoder = lock(&self.recorded).take();
+        // The dear part, in which others may record.
+        encoder.map(|encoder| encoder.finish())
     }
 
     fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
@@ -115,11 +156,28 @@ impl Submits {
         self.queue.submit(commands)
     }
 
-    /// Writes bytes into a buffer, behind everything recorded before and ahead of everything recorded later.
-    pub fn write(&self, buffer: &wgpu::Buffer, offset: u64, bytes: &[u8]) {
+    /// Writes bytes to the beginning of a buffer, behind everything recorded before and ahead of everything recorded later.
+    /// They fill whole words.
+    pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+        let Some(size) = wgpu::BufferSize::new(bytes.len().next_multiple_of(4) as u64) else { return };
+        // A browser has a belt of its own.
+        if size.get() <= FEW_BYTES && cfg!(not(target_family = "wasm")) {
+            let mut recorded = lock(&self.recorded);
+            let (copied, full) = (recorded.copy(buffer, bytes, size), recorded.is_full());
+            drop(recorded);
+            if full {
+                self.flush();
+            }
+            if copied {
+                return;
+            }
+        }
+        // Where there is no room, wgpu has told the device why.
+        let Some(mut view) = self.queue.write_buffer_with(buffer, 0, size) else { return };
+        put(view.slice(..), bytes);
         // wgpu writes when something is submitted next, ahead of that.
         let _order = self.flushed();
-        self.queue.write_buffer(buffer, offset, bytes);
+        drop(view);
     }
 
     /// Gives a buffer back to the driver when what uses it has ended. Nobody submits meanwhile: of bytes that are on their way
@@ -130,23 +188,20 @@ impl Submits {
     }
 
     /// Records some launches that need not be submitted at once.
-    pub fn add<E>(
-        self: &Arc<Self>,
-        launches: usize,
-        record: impl FnOnce(&mut wgpu::ComputePass<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut open = lock(&self.open);
-        let first = open.is_none();
-        let recording = open.get_or_insert_with(|| Open::new(&self.device));
-        recording.launches += launches;
-        let (recorded, full) = (record(&mut recording.pass), recording.launches >= MOST);
-        drop(open);
+    pub fn add(self: &Arc<Self>, launches: usize, record: impl FnOnce(&mut wgpu::ComputePass<'_>)) {
+        let mut recorded = lock(&self.recorded);
+        let open = recorded.open();
+        let first = open.launches == 0;
+        let begin = || open.encoder.begin_compute_pass(&Default::default()).forget_lifetime();
+        record(open.pass.get_or_insert_with(begin));
+        open.launches += launches;
+        let full = recorded.is_full();
+        drop(recorded);
         if full {
             self.flush();
         } else if first {
             self.leave(Task::Flush);
         }
-        recorded
     }
 
     /// Wakes whoever waits for a callback of the driver, which may come in the middle of a submit.
@@ -159,15 +214,14 @@ impl Submits {
     fn leave(self: &Arc<Self>, task: Task) {
         let thread = self.thread.get_or_init(|| {
             let (send, receive) = channel::<Task>();
-            let (submits, fault) = (Arc::downgrade(self), self.fault.clone());
+            let submits = Arc::downgrade(self);
             // It ends with the device.
             let work = move || {
                 for task in receive {
-                    let flush = || submits.upgrade().iter().for_each(|submits| submits.flush());
-                    let is_flush = matches!(task, Task::Flush);
-                    // A waker that panics must not keep others from being woken.
-                    if catch_unwind(AssertUnwindSafe(|| task.run(flush))).is_err() && is_flush {
-                        lock(&fault).get_or_insert("what was recorded could not be submitted".into());
+                    match task {
+                        Task::Flush => submits.upgrade().iter().for_each(|submits| submits.flush_unheard()),
+                        // A waker that panics must not keep others from being woken.
+                        Task::Wake(waker) => drop(catch_unwind(AssertUnwindSafe(|| waker.wake()))),
                     }
                 }
             };
@@ -176,8 +230,19 @@ impl Submits {
             Mutex::new(send)
         });
         let left = lock(thread).send(task);
-        if let Err(SendError(task)) = left {
-            task.run(|| self.flush());
+        match left {
+            Ok(()) => {}
+            Err(SendError(Task::Flush)) => self.flush(),
+            Err(SendError(Task::Wake(waker))) => waker.wake(),
+        }
+    }
+
+    /// Submits what was recorded. Nobody hears if that fails, so the next to ask is told.
+    fn flush_unheard(&self) {
+        let _order = lock(&self.order);
+        let submit = || self.taken().map(|commands| self.hand_over([commands]));
+        if catch_unwind(AssertUnwindSafe(submit)).is_err() {
+            lock(&self.fault).get_or_insert("what was recorded could not be submitted".into());
         }
     }
 }
@@ -186,7 +251,7 @@ impl Submits {
 mod tests {
     use super::super::{Caps, tests::limited};
     use super::*;
-    use crate::{DType, Device, Error, Result, Tensor};
+    use crate::{DType, Device, Result, Tensor};
     use std::sync::Barrier;
     use std::sync::mpsc::Receiver;
     use std::task::{Context, Wake};
@@ -265,16 +330,93 @@ mod tests {
     #[test]
     fn what_is_written_comes_after_what_was_recorded() -> Result<()> {
         let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
-        let next = |i: usize| -> Result<Tensor> {
-            // Its memory is that of the next one.
-            let x = Tensor::from_slice(&[i as f32; 1000], &[1000], &device)?;
-            let y = x.add(1.0)?;
-            y.eval()?;
-            Ok(y)
+        // By the belt, past it, and by turns.
+        let belt = FEW_BYTES as usize / 4;
+        for lengths in [[1000, 1000], [belt + 1, belt + 1], [belt, belt + 1]] {
+            let next = |i: usize| -> Result<Tensor> {
+                // Its memory is that of the next one.
+                let x = Tensor::from_slice(&vec![i as f32; lengths[i % 2]], &[lengths[i % 2]], &device)?;
+                let y = x.slice(0, 0, 1000, 1)?.add(1.0)?;
+                y.eval()?;
+                Ok(y)
+            };
+            let all = (0..300).map(next).collect::<Result<Vec<_>>>()?;
+            for (i, y) in all.iter().enumerate() {
+                assert_eq!(y.to_vec::<f32>()?, vec![i as f32 + 1.0; 1000]);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn few_bytes_wait_for_no_submit_and_have_none_of_their_own() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let gathers = gpu.caps.immediates;
+        let sum = |i: usize| -> Result<Tensor> {
+            let x = Tensor::from_slice(&[i as f32; 100], &[100], &device)?.add(1.0)?;
+            x.eval()?;
+            Ok(x)
         };
-        let all = (0..300).map(next).collect::<Result<Vec<_>>>()?;
-        for (i, y) in all.iter().enumerate() {
-            assert_eq!(y.to_vec::<f32>()?, vec![i as f32 + 1.0; 1000]);
+        // Kernels are compiled, and pieces of the belt are there.
+        (0..4).try_for_each(|i| sum(i)?.to_vec::<f32>().map(drop))?;
+        device.synchronize()?;
+        device.reset_stats();
+        // Nobody can submit, and nobody has to.
+        let busy = gathers.then(|| lock(&gpu.submits.order));
+        let all = (0..MOST / 2 - 1).map(sum).collect::<Result<Vec<_>>>()?;
+        assert!(!gathers || device.stats().submits == 0);
+        drop(busy);
+        for (i, x) in all.iter().enumerate() {
+            assert_eq!(x.to_vec::<f32>()?, [i as f32 + 1.0; 100]);
+        }
+        let reads = all.len() as u64;
+        assert!(!gathers || device.stats().submits <= reads + 1, "{:?}", device.stats());
+        Ok(())
+    }
+
+    #[test]
+    fn uploads_alone_are_submitted_with_what_comes_next() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        zeros(&device)?;
+        let upload = |i: usize| Tensor::from_slice(&[i as f32; 10], &[10], &device);
+        let all = (0..MOST - 1).map(upload).collect::<Result<Vec<_>>>()?;
+        assert_eq!(device.stats().submits, 0);
+        assert_eq!(all[MOST - 2].to_vec::<f32>()?, [(MOST - 2) as f32; 10]);
+        assert_eq!(device.stats().submits, 1);
+        // Many do not gather for ever.
+        let all = (0..2 * MOST).map(upload).collect::<Result<Vec<_>>>()?;
+        assert_eq!(device.stats().submits, 3);
+        assert_eq!(all[MOST].to_vec::<f32>()?, [MOST as f32; 10]);
+        Ok(())
+    }
+
+    #[test]
+    fn pieces_of_the_belt_come_back() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let allocated = || gpu.device.generate_allocator_report().map(|report| report.allocations.len());
+        let Some(_) = allocated() else { return Ok(()) };
+        let mut counts = vec![];
+        for _ in 0..6 {
+            // More than a piece of the belt.
+            let bytes = vec![7u8; FEW_BYTES as usize];
+            let upload = |_| Tensor::from_bytes(&bytes, &[bytes.len()], DType::U8, &device);
+            let all = (0..10).map(upload).collect::<Result<Vec<_>>>()?;
+            all.iter().try_for_each(|x| x.to_bytes().map(|read| assert_eq!(read, bytes)))?;
+            counts.push(allocated());
+        }
+        assert_eq!(counts[2..], [counts[2]; 4], "{counts:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn bytes_of_any_number_arrive() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        let most = FEW_BYTES as usize;
+        for length in [0, 1, 3, 4, 5, 1000, most - 3, most - 1, most, most + 1, most + 4, 5 * most + 2] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * i + 3 * i) as u8).collect();
+            let x = Tensor::from_bytes(&bytes, &[length], DType::U8, &device)?;
+            assert_eq!(x.to_bytes()?, bytes, "{length} bytes");
+            assert_eq!(x.add(0)?.to_bytes()?, bytes, "{length} bytes, by a kernel");
         }
         Ok(())
     }
@@ -324,10 +466,7 @@ mod tests {
             let (go_on, hold) = channel();
             gpu.submits.wake(Waker::from(Arc::new(Hold(Mutex::new(hold)))));
             // A launch without a pipeline.
-            gpu.submits.add(1, |pass| {
-                pass.dispatch_workgroups(1, 1, 1);
-                Ok::<(), Error>(())
-            })?;
+            gpu.submits.add(1, |pass| pass.dispatch_workgroups(1, 1, 1));
             let (send, receive) = channel();
             std::thread::spawn(move || {
                 let read = if awaited { pollster::block_on(x.to_vec_async()) } else { x.to_vec::<f32>() };

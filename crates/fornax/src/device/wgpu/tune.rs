@@ -288,12 +288,9 @@ impl Wgpu {
         let _alone = lock(&self.tuner.measuring);
         let memory = |port: &Port| self.memory(port.len * port.dtype.size());
         let reads: Vec<GpuMemory> = kernel.reads.iter().map(memory).collect::<Result<_>>()?;
-        let own: Vec<GpuMemory> = kernel.writes.iter().map(memory).collect::<Result<_>>()?;
-        // A write that may take the place of a read does, as it will in a training step.
-        let taken = |w: usize| kernel.in_place.iter().find(|pair| pair.0 == w).map(|pair| &reads[pair.1]);
-        let writes: Vec<&GpuMemory> = (0..own.len()).map(|w| taken(w).unwrap_or(&own[w])).collect();
+        let writes: Vec<GpuMemory> = kernel.writes.iter().map(memory).collect::<Result<_>>()?;
         let read: Vec<&dyn Memory> = reads.iter().map(|m| m as &dyn Memory).collect();
-        let written: Vec<&dyn Memory> = writes.iter().map(|&m| m as &dyn Memory).collect();
+        let written: Vec<&dyn Memory> = writes.iter().map(|m| m as &dyn Memory).collect();
         // A launch whose memories were not used before in its batch does not wait for the launches before it.
         let set = |_| kernel.writes.iter().map(memory).collect::<Result<_>>().ok();
         let unused: Vec<Vec<GpuMemory>> = (0..unused(kernel)).map_while(set).collect();
@@ -324,14 +321,11 @@ impl Wgpu {
             let ends = self.timed(&batch(of, times), &[0, times])?;
             Ok((ends[1] - ends[0]) / times as f64)
         };
+        let mut operands = kernel.reads.iter().zip(&reads);
+        operands.try_for_each(|(port, memory)| self.fill(port.dtype, memory))?;
         let mut right: Option<Vec<Vec<f32>>> = None;
         let mut measured: Vec<Measured> = vec![];
         for (of, &(form, _)) in forms.iter().enumerate() {
-            // What is computed in place must begin anew each time.
-            if of == 0 || !kernel.in_place.is_empty() {
-                let mut operands = kernel.reads.iter().zip(&reads);
-                operands.try_for_each(|(port, memory)| self.fill(port.dtype, memory))?;
-            }
             self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes).enumerate();
             let samples = ports
@@ -468,11 +462,11 @@ impl Wgpu {
     }
 }
 
-/// How many more memories for results it takes to run a product among as many as it may run. None if it runs alone, where
-/// they would take too much memory, and where results overwrite an operand: such products are measured one after another.
+/// How many more memories for results it takes to run a product among as many as it may run. None if it runs alone and where
+/// they would take too much memory: such products are measured one after another.
 fn unused(kernel: &Kernel) -> usize {
     const MOST_BYTES: usize = 64 << 20;
-    if kernel.beside == 1 || !kernel.in_place.is_empty() {
+    if kernel.beside == 1 {
         return 0;
     }
     let bytes: usize = kernel.writes.iter().map(|port| port.len * port.dtype.size()).sum();
