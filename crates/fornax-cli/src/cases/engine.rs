@@ -26,6 +26,7 @@ pub fn gpu() -> Vec<Case> {
         wall("evaluations_1000_wall", |d| evaluations(1000, d)),
         Case { clock: Clock::Host, ..wall("evaluations_1000_cpu", |d| evaluations(1000, d)) },
         wall("upload_4KiB", uploads),
+        Case { clock: Clock::Host, ..wall("upload_4KiB_evaluated_cpu", uploads_evaluated) },
     ]
 }
 
@@ -102,6 +103,14 @@ fn pool_allocation(device: &Device) -> Result<Prepared> {
 fn uploads(device: &Device) -> Result<Prepared> {
     let (device, data) = (device.clone(), vec![1f32; 1024]);
     let call = move || (0..100).try_for_each(|_| Tensor::from_slice(&data, &[1024], &device).map(|_| ()));
+    Ok(Prepared::new(call).in_parts(100))
+}
+
+/// The same, each of them evaluated in an op, so that uploads and launches come by turns.
+fn uploads_evaluated(device: &Device) -> Result<Prepared> {
+    let (device, data) = (device.clone(), vec![1f32; 1024]);
+    let call =
+        move || (0..100).try_for_each(|_| Tensor::from_slice(&data, &[1024], &device)?.add(1.0)?.eval());
     Ok(Prepared::new(call).in_parts(100))
 }
 

@@ -1,10 +1,11 @@
-//! The way of commands to the driver. A submit costs as much as ten launches, so those of short batches are recorded into
-//! one command buffer that stays open for more of them, and so are copies of few bytes, which a belt of mapped memory
-//! carries. It goes with the next submit of any kind, or from a thread that does nothing else: while that is busy with a
-//! submit, those of the next gather.
+//! The way of commands and bytes to the driver. A submit costs as much as ten launches, so those of short batches are
+//! recorded into one command buffer that stays open for more of them, and so are copies of few bytes. It goes with the next
+//! submit of any kind, or from a thread that does nothing else: while that is busy with a submit, those of the next gather.
+//! Bytes go by belts of mapped memory, which comes back when they have arrived.
 
 use super::lock;
 use crate::span::{self, Phase};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
@@ -14,10 +15,14 @@ use wgpu::util::StagingBelt;
 
 /// Launches and copies that may wait in an open command buffer.
 const MOST: usize = 256;
-/// The most bytes of a copy that the belt carries.
-const FEW_BYTES: u64 = 64 << 10;
-/// Bytes of a piece of the belt.
-const PIECE: u64 = 256 << 10;
+/// The most bytes whose copy is recorded with launches.
+const FEW_BYTES: usize = 64 << 10;
+/// Bytes of a piece of their belt.
+const FEW_PIECE: u64 = 256 << 10;
+/// The most bytes of others that are copied together.
+const MANY_BYTES: usize = 16 << 20;
+/// So many such copies may be on their way.
+const MANY_COPIES: usize = 3;
 
 /// A command buffer that more commands may join.
 struct Open {
@@ -36,23 +41,18 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn open(&mut self) -> &mut Open {
+    fn open(&mut self) -> (&mut Open, &mut StagingBelt) {
         let encoder = || self.device.create_command_encoder(&Default::default());
-        self.open.get_or_insert_with(|| Open { encoder: encoder(), pass: None, launches: 0, copies: 0 })
+        let new = || Open { encoder: encoder(), pass: None, launches: 0, copies: 0 };
+        (self.open.get_or_insert_with(new), &mut self.belt)
     }
 
-    /// Records the copy of a few bytes into a buffer; says whether it did. It does not where a device was lost.
-    fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8], size: wgpu::BufferSize) -> bool {
-        let place = self.belt.allocate(size, wgpu::BufferSize::MIN);
-        let Ok(mut view) = place.get_mapped_range_mut() else { return false };
-        put(view.slice(..), bytes);
-        drop(view);
-        let (from, at) = (place.buffer().clone(), place.offset());
-        let open = self.open();
+    /// Records the copy of a few bytes to the beginning of a buffer; says whether it did.
+    fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
+        let (open, belt) = self.open();
         open.pass = None;
-        open.encoder.copy_buffer_to_buffer(&from, at, buffer, 0, size.get());
         open.copies += 1;
-        true
+        carry(belt, words(bytes), &mut open.encoder, buffer, 0, bytes)
     }
 
     /// All of it, to be finished and submitted; what is recorded from now on comes later.
@@ -68,6 +68,29 @@ impl Recorded {
     }
 }
 
+/// Bytes of the whole words that hold these.
+fn words(bytes: &[u8]) -> u64 {
+    bytes.len().next_multiple_of(4) as u64
+}
+
+/// Takes room on a belt, puts bytes there and records their copy into a buffer, as whole words. Says whether it did: not where
+/// the device was lost.
+fn carry(
+    belt: &mut StagingBelt,
+    room: u64,
+    encoder: &mut wgpu::CommandEncoder,
+    buffer: &wgpu::Buffer,
+    offset: u64,
+    bytes: &[u8],
+) -> bool {
+    let Some(room) = wgpu::BufferSize::new(room) else { return true };
+    let place = belt.allocate(room, wgpu::BufferSize::MIN);
+    let Ok(mut view) = place.get_mapped_range_mut() else { return false };
+    put(view.slice(..words(bytes) as usize), bytes);
+    encoder.copy_buffer_to_buffer(place.buffer(), place.offset(), buffer, offset, words(bytes));
+    true
+}
+
 /// Puts bytes where there is room for whole words of them.
 fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
     let whole = bytes.len() / 4 * 4;
@@ -77,6 +100,14 @@ fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
         last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
         room.slice(whole..).copy_from_slice(&last);
     }
+}
+
+/// The way of many bytes.
+struct Bulk {
+    device: wgpu::Device,
+    belt: StagingBelt,
+    /// Submits with copies, the first ones first.
+    sent: VecDeque<wgpu::SubmissionIndex>,
 }
 
 /// What the thread is for.
@@ -91,6 +122,7 @@ enum Task {
 pub(super) struct Submits {
     queue: wgpu::Queue,
     recorded: Mutex<Recorded>,
+    bulk: Mutex<Bulk>,
     /// Held from the moment at which what was recorded is taken until it is submitted.
     order: Mutex<()>,
     count: AtomicU64,
@@ -101,10 +133,13 @@ pub(super) struct Submits {
 
 impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
-        let belt = StagingBelt::new(device.clone(), PIECE);
+        let belt = |piece| StagingBelt::new(device.clone(), piece);
+        let recorded = Recorded { device: device.clone(), open: None, belt: belt(FEW_PIECE) };
+        let bulk = Bulk { device: device.clone(), belt: belt(FEW_PIECE), sent: VecDeque::new() };
         Submits {
             queue: queue.clone(),
-            recorded: Mutex::new(Recorded { device: device.clone(), open: None, belt }),
+            recorded: Mutex::new(recorded),
+            bulk: Mutex::new(bulk),
             order: Mutex::default(),
             count: AtomicU64::new(0),
             thread: OnceLock::new(),
@@ -159,25 +194,55 @@ impl Submits {
     /// Writes bytes to the beginning of a buffer, behind everything recorded before and ahead of everything recorded later.
     /// They fill whole words.
     pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
-        let Some(size) = wgpu::BufferSize::new(bytes.len().next_multiple_of(4) as u64) else { return };
-        // A browser has a belt of its own.
-        if size.get() <= FEW_BYTES && cfg!(not(target_family = "wasm")) {
-            let mut recorded = lock(&self.recorded);
-            let (copied, full) = (recorded.copy(buffer, bytes, size), recorded.is_full());
-            drop(recorded);
-            if full {
-                self.flush();
+        let by_belt = |bytes: &[u8]| match bytes.len() {
+            ..=FEW_BYTES => self.write_few(buffer, bytes),
+            _ => {
+                let mut pieces = bytes.chunks(MANY_BYTES).enumerate();
+                pieces.all(|(i, piece)| self.write_many(buffer, i * MANY_BYTES, piece))
             }
-            if copied {
-                return;
-            }
+        };
+        // A browser has a belt of its own, and does not let anybody wait for what is on its way.
+        if cfg!(not(target_family = "wasm")) && by_belt(bytes) {
+            return;
         }
+        let Some(size) = wgpu::BufferSize::new(words(bytes)) else { return };
         // Where there is no room, wgpu has told the device why.
         let Some(mut view) = self.queue.write_buffer_with(buffer, 0, size) else { return };
         put(view.slice(..), bytes);
         // wgpu writes when something is submitted next, ahead of that.
         let _order = self.flushed();
         drop(view);
+    }
+
+    /// Records the copy of a few bytes; says whether it did.
+    fn write_few(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
+        let mut recorded = lock(&self.recorded);
+        let (copied, full) = (recorded.copy(buffer, bytes), recorded.is_full());
+        drop(recorded);
+        if full {
+            self.flush();
+        }
+        copied
+    }
+
+    /// Submits the copy of many bytes; says whether it did. Waits if too many are on their way.
+    fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> bool {
+        let mut bulk = lock(&self.bulk);
+        if bulk.sent.len() >= MANY_COPIES {
+            let until = wgpu::PollType::Wait { submission_index: bulk.sent.pop_front(), timeout: None };
+            // A device that is lost is told to whoever reads.
+            let _ = catch_unwind(AssertUnwindSafe(|| bulk.device.poll(until)));
+        }
+        let mut encoder = bulk.device.create_command_encoder(&Default::default());
+        // Of few sizes, so that room that was used serves others.
+        let room = words(bytes).next_power_of_two();
+        if !carry(&mut bulk.belt, room, &mut encoder, buffer, offset as u64, bytes) {
+            return false;
+        }
+        bulk.belt.finish_and_recall_on_submit(&encoder);
+        let index = self.submit([encoder.finish()]);
+        bulk.sent.push_back(index);
+        true
     }
 
     /// Gives a buffer back to the driver when what uses it has ended. Nobody submits meanwhile: of bytes that are on their way
@@ -190,7 +255,7 @@ impl Submits {
     /// Records some launches that need not be submitted at once.
     pub fn add(self: &Arc<Self>, launches: usize, record: impl FnOnce(&mut wgpu::ComputePass<'_>)) {
         let mut recorded = lock(&self.recorded);
-        let open = recorded.open();
+        let (open, _) = recorded.open();
         let first = open.launches == 0;
         let begin = || open.encoder.begin_compute_pass(&Default::default()).forget_lifetime();
         record(open.pass.get_or_insert_with(begin));
@@ -330,9 +395,9 @@ mod tests {
     #[test]
     fn what_is_written_comes_after_what_was_recorded() -> Result<()> {
         let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
-        // By the belt, past it, and by turns.
-        let belt = FEW_BYTES as usize / 4;
-        for lengths in [[1000, 1000], [belt + 1, belt + 1], [belt, belt + 1]] {
+        // Few bytes, many, and by turns.
+        let few = FEW_BYTES / 4;
+        for lengths in [[1000, 1000], [few + 1, few + 1], [few, few + 1]] {
             let next = |i: usize| -> Result<Tensor> {
                 // Its memory is that of the next one.
                 let x = Tensor::from_slice(&vec![i as f32; lengths[i % 2]], &[lengths[i % 2]], &device)?;
@@ -391,17 +456,19 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_the_belt_come_back() -> Result<()> {
+    fn pieces_of_belts_come_back() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
         let allocated = || gpu.device.generate_allocator_report().map(|report| report.allocations.len());
         let Some(_) = allocated() else { return Ok(()) };
         let mut counts = vec![];
         for _ in 0..6 {
-            // More than a piece of the belt.
-            let bytes = vec![7u8; FEW_BYTES as usize];
-            let upload = |_| Tensor::from_bytes(&bytes, &[bytes.len()], DType::U8, &device);
-            let all = (0..10).map(upload).collect::<Result<Vec<_>>>()?;
-            all.iter().try_for_each(|x| x.to_bytes().map(|read| assert_eq!(read, bytes)))?;
+            // More than a piece of a belt, and more than may be on their way.
+            for (length, count) in [(FEW_BYTES, 10), (FEW_BYTES + 4, 10), (2 * MANY_BYTES + 5, 3)] {
+                let bytes = vec![7u8; length];
+                let upload = |_| Tensor::from_bytes(&bytes, &[length], DType::U8, &device);
+                let all = (0..count).map(upload).collect::<Result<Vec<_>>>()?;
+                all.iter().try_for_each(|x| x.to_bytes().map(|read| assert!(read == bytes)))?;
+            }
             counts.push(allocated());
         }
         assert_eq!(counts[2..], [counts[2]; 4], "{counts:?}");
@@ -411,12 +478,14 @@ mod tests {
     #[test]
     fn bytes_of_any_number_arrive() -> Result<()> {
         let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
-        let most = FEW_BYTES as usize;
-        for length in [0, 1, 3, 4, 5, 1000, most - 3, most - 1, most, most + 1, most + 4, 5 * most + 2] {
-            let bytes: Vec<u8> = (0..length).map(|i| (i * i + 3 * i) as u8).collect();
+        let (few, many) = (FEW_BYTES, MANY_BYTES);
+        for length in
+            [0, 1, 3, 4, 5, 1000, few - 3, few - 1, few, few + 1, few + 4, 5 * few + 2, many, many + 3]
+        {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * i / 7 + 3 * i) as u8).collect();
             let x = Tensor::from_bytes(&bytes, &[length], DType::U8, &device)?;
-            assert_eq!(x.to_bytes()?, bytes, "{length} bytes");
-            assert_eq!(x.add(0)?.to_bytes()?, bytes, "{length} bytes, by a kernel");
+            assert!(x.to_bytes()? == bytes, "{length} bytes");
+            assert!(x.add(0)?.to_bytes()? == bytes, "{length} bytes, by a kernel");
         }
         Ok(())
     }

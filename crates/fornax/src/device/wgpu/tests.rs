@@ -234,6 +234,18 @@ fn a_lost_device_is_an_error_and_another_goes_on() -> Result<()> {
     lost("wait", device.synchronize());
     lost("await", pollster::block_on(y.to_vec_async::<f32>()).map(|_| ()));
     drop((x, y, gpu, device));
+    // Bytes that are the first to meet the loss, by belts that were used before and by new ones.
+    for (before, used) in [(1000, true), (1 << 20, true), (1000, false), (1 << 20, false)] {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let upload = || Tensor::from_slice(&vec![1u8; before], &[before], &device);
+        if used {
+            upload()?.to_bytes()?;
+        }
+        gpu.device.destroy();
+        let uploads = (0..300).map(|_| upload()).collect::<Result<Vec<_>>>();
+        lost("uploads, then a read", uploads.and_then(|all| all[7].to_bytes()).map(|_| ()));
+        lost("upload", upload().map(|_| ()));
+    }
     let again = Device::open("wgpu")?;
     for device in [Device::cpu(), again] {
         let x = wave(&[40, 40], 0.3, DType::F32, &device)?;
