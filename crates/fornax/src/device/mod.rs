@@ -331,7 +331,7 @@ impl Device {
         self.plans().len()
     }
 
-    /// Gives pooled memory that no tensor uses back to the system.
+    /// Gives pooled memory that no tensor uses back to the system. On a GPU that may wait for work that is under way.
     pub fn trim(&self) {
         self.0.pool.trim();
     }

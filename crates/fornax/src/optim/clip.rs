@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::autograd::Gradients;
 use crate::nn::Parameter;
 use crate::scope::scope;
+use crate::tensor::formula::Formulas;
 use crate::tensor::{Tensor, no_grad};
 use rustc_hash::FxHashSet;
 
@@ -23,13 +24,16 @@ pub fn clip_grad_norm(
     let (gradients, leaves) = (&gradients.fenced(), leaves(parameters));
     no_grad(|| {
         scope("clip", || {
-            let mut squares = vec![];
+            let (mut squares, mut formulas) = (vec![], Formulas::new([]));
             for (_, gradient) in gradients.iter().filter(|(id, _)| leaves.contains(id)) {
-                squares.push(gradient.to_dtype(DType::F32)?.sqr()?.sum_all()?);
+                let [square] = formulas.results(&[gradient], || {
+                    Ok([gradient.to_dtype(DType::F32)?.sqr()?.sum_all()?.reshape(&[1])?])
+                })?;
+                squares.push(square);
             }
             let norm = match squares.len() {
                 0 => Tensor::zeros(&[], DType::F32, gradients.root().device())?,
-                _ => Tensor::stack(&squares.iter().collect::<Vec<_>>(), 0)?.sum_all()?.sqrt()?,
+                _ => Tensor::cat(&squares.iter().collect::<Vec<_>>(), 0)?.sum_all()?.sqrt()?,
             };
             let max_norm = Tensor::scalar(max_norm, DType::F32, norm.device())?;
             let factor = max_norm.div(&norm.add(1e-6)?)?.minimum(1.0)?;

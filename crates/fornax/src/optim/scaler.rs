@@ -87,16 +87,16 @@ impl GradScaler {
                     let [unscaled, verdict] = formulas.results(&[gradient], || {
                         // Behind a fence of its own: nothing that must wait for the verdict joins the launch that finds it.
                         let verdict = unscale(&gradient.fence())?.isfinite()?.all(&[], false)?;
-                        Ok([unscale(gradient)?, verdict])
+                        Ok([unscale(gradient)?, verdict.reshape(&[1])?])
                     })?;
                     finite.push(verdict);
                     Ok(unscaled)
                 })?;
                 let overflow = match finite.len() {
                     0 => Tensor::zeros(&[], DType::Bool, self.scale.device())?,
-                    _ => Tensor::stack(&finite.iter().collect::<Vec<_>>(), 0)?
-                        .all(&[], false)?
-                        .logical_not()?,
+                    _ => {
+                        Tensor::cat(&finite.iter().collect::<Vec<_>>(), 0)?.all(&[], false)?.logical_not()?
+                    }
                 };
                 Ok((unscaled, overflow))
             })
