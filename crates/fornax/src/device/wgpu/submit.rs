@@ -17,12 +17,12 @@ use wgpu::util::StagingBelt;
 const MOST: usize = 256;
 /// The most bytes whose copy is recorded with launches.
 const FEW_BYTES: usize = 64 << 10;
-/// Bytes of a piece of their belt.
-const FEW_PIECE: u64 = 256 << 10;
 /// The most bytes of others that are copied together.
 const MANY_BYTES: usize = 16 << 20;
-/// So many such copies may be on their way.
-const MANY_COPIES: usize = 3;
+/// The most of these that may be on their way when more are added.
+const MOST_BYTES: usize = 2 * MANY_BYTES;
+/// Bytes of a piece of a belt, at least.
+const PIECE: u64 = 256 << 10;
 
 /// A command buffer that more commands may join.
 struct Open {
@@ -83,7 +83,7 @@ fn carry(
     offset: u64,
     bytes: &[u8],
 ) -> bool {
-    let Some(room) = wgpu::BufferSize::new(room) else { return true };
+    let Some(room) = wgpu::BufferSize::new(room) else { return false };
     let place = belt.allocate(room, wgpu::BufferSize::MIN);
     let Ok(mut view) = place.get_mapped_range_mut() else { return false };
     put(view.slice(..words(bytes) as usize), bytes);
@@ -106,8 +106,23 @@ fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
 struct Bulk {
     device: wgpu::Device,
     belt: StagingBelt,
-    /// Submits with copies, the first ones first.
-    sent: VecDeque<wgpu::SubmissionIndex>,
+    /// What may be on its way, the first first: submits and their bytes, and all of these.
+    sent: VecDeque<(wgpu::SubmissionIndex, usize)>,
+    bytes: usize,
+}
+
+impl Bulk {
+    /// Waits until few enough bytes are on their way.
+    fn wait(&mut self) {
+        while self.bytes > MOST_BYTES
+            && let Some((index, bytes)) = self.sent.pop_front()
+        {
+            self.bytes -= bytes;
+            let until = wgpu::PollType::Wait { submission_index: Some(index), timeout: None };
+            // That a device is lost is told to whoever reads.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.device.poll(until)));
+        }
+    }
 }
 
 /// What the thread is for.
@@ -133,9 +148,9 @@ pub(super) struct Submits {
 
 impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
-        let belt = |piece| StagingBelt::new(device.clone(), piece);
-        let recorded = Recorded { device: device.clone(), open: None, belt: belt(FEW_PIECE) };
-        let bulk = Bulk { device: device.clone(), belt: belt(FEW_PIECE), sent: VecDeque::new() };
+        let belt = || StagingBelt::new(device.clone(), PIECE);
+        let recorded = Recorded { device: device.clone(), open: None, belt: belt() };
+        let bulk = Bulk { device: device.clone(), belt: belt(), sent: VecDeque::new(), bytes: 0 };
         Submits {
             queue: queue.clone(),
             recorded: Mutex::new(recorded),
@@ -195,6 +210,7 @@ impl Submits {
     /// They fill whole words.
     pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
         let by_belt = |bytes: &[u8]| match bytes.len() {
+            0 => true,
             ..=FEW_BYTES => self.write_few(buffer, bytes),
             _ => {
                 let mut pieces = bytes.chunks(MANY_BYTES).enumerate();
@@ -228,11 +244,7 @@ impl Submits {
     /// Submits the copy of many bytes; says whether it did. Waits if too many are on their way.
     fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> bool {
         let mut bulk = lock(&self.bulk);
-        if bulk.sent.len() >= MANY_COPIES {
-            let until = wgpu::PollType::Wait { submission_index: bulk.sent.pop_front(), timeout: None };
-            // A device that is lost is told to whoever reads.
-            let _ = catch_unwind(AssertUnwindSafe(|| bulk.device.poll(until)));
-        }
+        bulk.wait();
         let mut encoder = bulk.device.create_command_encoder(&Default::default());
         // Of few sizes, so that room that was used serves others.
         let room = words(bytes).next_power_of_two();
@@ -241,7 +253,8 @@ impl Submits {
         }
         bulk.belt.finish_and_recall_on_submit(&encoder);
         let index = self.submit([encoder.finish()]);
-        bulk.sent.push_back(index);
+        bulk.sent.push_back((index, bytes.len()));
+        bulk.bytes += bytes.len();
         true
     }
 
@@ -463,7 +476,7 @@ mod tests {
         let mut counts = vec![];
         for _ in 0..6 {
             // More than a piece of a belt, and more than may be on their way.
-            for (length, count) in [(FEW_BYTES, 10), (FEW_BYTES + 4, 10), (2 * MANY_BYTES + 5, 3)] {
+            for (length, count) in [(FEW_BYTES, 10), (FEW_BYTES + 4, 10), (3 * MANY_BYTES + 5, 2)] {
                 let bytes = vec![7u8; length];
                 let upload = |_| Tensor::from_bytes(&bytes, &[length], DType::U8, &device);
                 let all = (0..count).map(upload).collect::<Result<Vec<_>>>()?;
@@ -472,6 +485,23 @@ mod tests {
             counts.push(allocated());
         }
         assert_eq!(counts[2..], [counts[2]; 4], "{counts:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn not_many_bytes_are_on_their_way() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        for length in [1 << 20, MOST_BYTES + MANY_BYTES] {
+            let upload = |i: u8| Tensor::from_bytes(&vec![i; length], &[length], DType::U8, &device);
+            let all = (0..(6 * MOST_BYTES / length) as u8).map(upload).collect::<Result<Vec<_>>>()?;
+            let bulk = lock(&gpu.submits.bulk);
+            assert!(bulk.bytes <= MOST_BYTES + MANY_BYTES, "{} bytes", bulk.bytes);
+            assert_eq!(bulk.bytes, bulk.sent.iter().map(|(_, bytes)| bytes).sum::<usize>());
+            drop(bulk);
+            for (i, x) in all.iter().enumerate() {
+                assert!(x.to_bytes()? == vec![i as u8; length], "{i} of {length}");
+            }
+        }
         Ok(())
     }
 
