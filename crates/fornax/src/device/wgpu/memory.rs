@@ -1,4 +1,4 @@
-//! Buffers, and the way of bytes into them.
+//! Buffers in the GPU's memory, and how they go back to the driver.
 
 use super::submit::Submits;
 use super::{Wgpu, checked};

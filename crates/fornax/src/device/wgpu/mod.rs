@@ -1,6 +1,6 @@
 //! The wgpu device: every GPU that Vulkan, Metal, DX12 or a browser's WebGPU reaches. Kernels become WGSL (`print/`), a
 //! plan becomes one command buffer (`queue`). Submission is asynchronous: [`Backend::launch`] returns when the work is
-//! queued, and only reading back waits. Nothing here knows tensors or graphs.
+//! queued; reading back waits, and uploads of much behind much. Nothing here knows tensors or graphs.
 
 mod adapter;
 mod kept;

@@ -1,7 +1,7 @@
 //! The way of commands and bytes to the driver. A submit costs as much as ten launches, so those of short batches are
 //! recorded into one command buffer that stays open for more of them, and so are copies of few bytes. It goes with the next
-//! submit of any kind, or from a thread that does nothing else: while that is busy with a submit, those of the next gather.
-//! Bytes go by belts of mapped memory, which comes back when they have arrived.
+//! submit of any kind, or, once it has launches, from a thread that does nothing else: while that is busy with a submit,
+//! those of the next gather. Bytes go by belts of mapped memory, which comes back when they have arrived.
 
 use super::lock;
 use crate::span::{self, Phase};
@@ -9,20 +9,18 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
 use wgpu::util::StagingBelt;
 
 /// Launches and copies that may wait in an open command buffer.
 const MOST: usize = 256;
-/// The most bytes whose copy is recorded with launches.
-const FEW_BYTES: usize = 64 << 10;
-/// The most bytes of others that are copied together.
-const MANY_BYTES: usize = 16 << 20;
-/// The most of these that may be on their way when more are added.
-const MOST_BYTES: usize = 2 * MANY_BYTES;
-/// Bytes of a piece of a belt, at least.
-const PIECE: u64 = 256 << 10;
+/// The most bytes whose copy is recorded with launches, and those of a piece of their belt.
+const FEW: usize = 64 << 10;
+/// The same of more bytes, which are submitted by themselves. Each has a piece of its own: pieces of one size serve all.
+const MANY: usize = 4 << 20;
+/// So many such pieces may be on their way.
+const PIECES: usize = 8;
 
 /// A command buffer that more commands may join.
 struct Open {
@@ -47,12 +45,12 @@ impl Recorded {
         (self.open.get_or_insert_with(new), &mut self.belt)
     }
 
-    /// Records the copy of a few bytes to the beginning of a buffer; says whether it did.
+    /// Records the copy of a few bytes to the beginning of a buffer; says whether it could.
     fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
         let (open, belt) = self.open();
         open.pass = None;
         open.copies += 1;
-        carry(belt, words(bytes), &mut open.encoder, buffer, 0, bytes)
+        carry(belt, words(bytes.len()), &mut open.encoder, buffer, 0, bytes)
     }
 
     /// All of it, to be finished and submitted; what is recorded from now on comes later.
@@ -68,13 +66,13 @@ impl Recorded {
     }
 }
 
-/// Bytes of the whole words that hold these.
-fn words(bytes: &[u8]) -> u64 {
-    bytes.len().next_multiple_of(4) as u64
+/// Bytes of the whole words that hold so many.
+fn words(bytes: usize) -> u64 {
+    bytes.next_multiple_of(4) as u64
 }
 
-/// Takes room on a belt, puts bytes there and records their copy into a buffer, as whole words. Says whether it did: not where
-/// the device was lost.
+/// Takes room on a belt, puts bytes there and records their copy into a buffer, as whole words. Says whether it could: not
+/// where the device was lost, or has no memory for the belt.
 fn carry(
     belt: &mut StagingBelt,
     room: u64,
@@ -86,8 +84,9 @@ fn carry(
     let Some(room) = wgpu::BufferSize::new(room) else { return false };
     let place = belt.allocate(room, wgpu::BufferSize::MIN);
     let Ok(mut view) = place.get_mapped_range_mut() else { return false };
-    put(view.slice(..words(bytes) as usize), bytes);
-    encoder.copy_buffer_to_buffer(place.buffer(), place.offset(), buffer, offset, words(bytes));
+    let size = words(bytes.len());
+    put(view.slice(..size as usize), bytes);
+    encoder.copy_buffer_to_buffer(place.buffer(), place.offset(), buffer, offset, size);
     true
 }
 
@@ -106,19 +105,16 @@ fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
 struct Bulk {
     device: wgpu::Device,
     belt: StagingBelt,
-    /// What may be on its way, the first first: submits and their bytes, and all of these.
-    sent: VecDeque<(wgpu::SubmissionIndex, usize)>,
-    bytes: usize,
+    /// The submits of pieces that may be on their way, the first first.
+    sent: VecDeque<wgpu::SubmissionIndex>,
 }
 
 impl Bulk {
-    /// Waits until few enough bytes are on their way.
+    /// Waits until one piece more may be on its way.
     fn wait(&mut self) {
-        while self.bytes > MOST_BYTES
-            && let Some((index, bytes)) = self.sent.pop_front()
-        {
-            self.bytes -= bytes;
-            let until = wgpu::PollType::Wait { submission_index: Some(index), timeout: None };
+        if self.sent.len() >= PIECES {
+            let _phase = span::enter(Phase::Wait);
+            let until = wgpu::PollType::Wait { submission_index: self.sent.pop_front(), timeout: None };
             // That a device is lost is told to whoever reads.
             let _ = catch_unwind(AssertUnwindSafe(|| self.device.poll(until)));
         }
@@ -148,9 +144,9 @@ pub(super) struct Submits {
 
 impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
-        let belt = || StagingBelt::new(device.clone(), PIECE);
-        let recorded = Recorded { device: device.clone(), open: None, belt: belt() };
-        let bulk = Bulk { device: device.clone(), belt: belt(), sent: VecDeque::new(), bytes: 0 };
+        let belt = |piece: usize| StagingBelt::new(device.clone(), piece as u64);
+        let recorded = Recorded { device: device.clone(), open: None, belt: belt(FEW) };
+        let bulk = Bulk { device: device.clone(), belt: belt(MANY), sent: VecDeque::new() };
         Submits {
             queue: queue.clone(),
             recorded: Mutex::new(recorded),
@@ -181,16 +177,10 @@ impl Submits {
 
     /// Submits what was recorded, if anything was.
     pub fn flush(&self) {
-        drop(self.flushed());
-    }
-
-    /// The same; nobody else submits while what this returns is held.
-    fn flushed(&self) -> MutexGuard<'_, ()> {
-        let order = lock(&self.order);
+        let _order = lock(&self.order);
         if let Some(commands) = self.taken() {
             self.hand_over([commands]);
         }
-        order
     }
 
     /// What was recorded, if anything was. The caller keeps others from submitting.
@@ -209,28 +199,25 @@ impl Submits {
     /// Writes bytes to the beginning of a buffer, behind everything recorded before and ahead of everything recorded later.
     /// They fill whole words.
     pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
-        let by_belt = |bytes: &[u8]| match bytes.len() {
-            0 => true,
-            ..=FEW_BYTES => self.write_few(buffer, bytes),
-            _ => {
-                let mut pieces = bytes.chunks(MANY_BYTES).enumerate();
-                pieces.all(|(i, piece)| self.write_many(buffer, i * MANY_BYTES, piece))
+        let Some(size) = wgpu::BufferSize::new(words(bytes.len())) else { return };
+        if cfg!(target_family = "wasm") {
+            // A browser has a belt of its own, and nothing stays recorded there.
+            if let Some(mut view) = self.queue.write_buffer_with(buffer, 0, size) {
+                put(view.slice(..), bytes);
             }
-        };
-        // A browser has a belt of its own, and does not let anybody wait for what is on its way.
-        if cfg!(not(target_family = "wasm")) && by_belt(bytes) {
             return;
         }
-        let Some(size) = wgpu::BufferSize::new(words(bytes)) else { return };
-        // Where there is no room, wgpu has told the device why.
-        let Some(mut view) = self.queue.write_buffer_with(buffer, 0, size) else { return };
-        put(view.slice(..), bytes);
-        // wgpu writes when something is submitted next, ahead of that.
-        let _order = self.flushed();
-        drop(view);
+        let mut pieces = bytes.chunks(MANY).enumerate();
+        let written = match bytes.len() <= FEW {
+            true => self.write_few(buffer, bytes),
+            false => pieces.all(|(i, piece)| self.write_many(buffer, i * MANY, piece)),
+        };
+        if !written {
+            lock(&self.fault).get_or_insert("there is no memory for bytes on their way to it".into());
+        }
     }
 
-    /// Records the copy of a few bytes; says whether it did.
+    /// Records the copy of a few bytes; says whether it could.
     fn write_few(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
         let mut recorded = lock(&self.recorded);
         let (copied, full) = (recorded.copy(buffer, bytes), recorded.is_full());
@@ -241,27 +228,23 @@ impl Submits {
         copied
     }
 
-    /// Submits the copy of many bytes; says whether it did. Waits if too many are on their way.
+    /// Submits the copy of a piece of many bytes; says whether it could.
     fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> bool {
         let mut bulk = lock(&self.bulk);
         bulk.wait();
         let mut encoder = bulk.device.create_command_encoder(&Default::default());
-        // Of few sizes, so that room that was used serves others.
-        let room = words(bytes).next_power_of_two();
-        if !carry(&mut bulk.belt, room, &mut encoder, buffer, offset as u64, bytes) {
+        if !carry(&mut bulk.belt, MANY as u64, &mut encoder, buffer, offset as u64, bytes) {
             return false;
         }
         bulk.belt.finish_and_recall_on_submit(&encoder);
         let index = self.submit([encoder.finish()]);
-        bulk.sent.push_back((index, bytes.len()));
-        bulk.bytes += bytes.len();
+        bulk.sent.push_back(index);
         true
     }
 
-    /// Gives a buffer back to the driver when what uses it has ended. Nobody submits meanwhile: of bytes that are on their way
-    /// into a buffer wgpu knows before that submit and after it.
+    /// Gives a buffer back to the driver when what uses it has ended.
     pub fn destroy(&self, buffer: &wgpu::Buffer) {
-        let _order = self.flushed();
+        self.flush();
         buffer.destroy();
     }
 
@@ -409,7 +392,7 @@ mod tests {
     fn what_is_written_comes_after_what_was_recorded() -> Result<()> {
         let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
         // Few bytes, many, and by turns.
-        let few = FEW_BYTES / 4;
+        let few = FEW / 4;
         for lengths in [[1000, 1000], [few + 1, few + 1], [few, few + 1]] {
             let next = |i: usize| -> Result<Tensor> {
                 // Its memory is that of the next one.
@@ -476,7 +459,7 @@ mod tests {
         let mut counts = vec![];
         for _ in 0..6 {
             // More than a piece of a belt, and more than may be on their way.
-            for (length, count) in [(FEW_BYTES, 10), (FEW_BYTES + 4, 10), (3 * MANY_BYTES + 5, 2)] {
+            for (length, count) in [(FEW, 10), (FEW + 4, 3 * PIECES), ((PIECES + 2) * MANY + 5, 2)] {
                 let bytes = vec![7u8; length];
                 let upload = |_| Tensor::from_bytes(&bytes, &[length], DType::U8, &device);
                 let all = (0..count).map(upload).collect::<Result<Vec<_>>>()?;
@@ -491,13 +474,10 @@ mod tests {
     #[test]
     fn not_many_bytes_are_on_their_way() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
-        for length in [1 << 20, MOST_BYTES + MANY_BYTES] {
+        for (length, count) in [(FEW + 1, 3 * PIECES), (MANY, 2 * PIECES), ((PIECES + 2) * MANY + 5, 2)] {
             let upload = |i: u8| Tensor::from_bytes(&vec![i; length], &[length], DType::U8, &device);
-            let all = (0..(6 * MOST_BYTES / length) as u8).map(upload).collect::<Result<Vec<_>>>()?;
-            let bulk = lock(&gpu.submits.bulk);
-            assert!(bulk.bytes <= MOST_BYTES + MANY_BYTES, "{} bytes", bulk.bytes);
-            assert_eq!(bulk.bytes, bulk.sent.iter().map(|(_, bytes)| bytes).sum::<usize>());
-            drop(bulk);
+            let all = (0..count as u8).map(upload).collect::<Result<Vec<_>>>()?;
+            assert!(lock(&gpu.submits.bulk).sent.len() <= PIECES);
             for (i, x) in all.iter().enumerate() {
                 assert!(x.to_bytes()? == vec![i as u8; length], "{i} of {length}");
             }
@@ -508,7 +488,7 @@ mod tests {
     #[test]
     fn bytes_of_any_number_arrive() -> Result<()> {
         let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
-        let (few, many) = (FEW_BYTES, MANY_BYTES);
+        let (few, many) = (FEW, MANY);
         for length in
             [0, 1, 3, 4, 5, 1000, few - 3, few - 1, few, few + 1, few + 4, 5 * few + 2, many, many + 3]
         {
