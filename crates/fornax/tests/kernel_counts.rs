@@ -4,7 +4,7 @@ mod on;
 
 use fornax::kernel::{Body, Inst};
 use fornax::nn::{Linear, Module, Parameter};
-use fornax::optim::{AdamW, GradScaler, Optimizer, clip_grad_norm};
+use fornax::optim::{Adam, AdamW, GradScaler, Lion, Optimizer, Rule, Sgd, clip_grad_norm};
 use fornax::profile::count;
 use fornax::schedule::Plan;
 use fornax::{AttentionOptions, DType, Device, Gradients, Result, Tensor, autocast, realize};
@@ -130,6 +130,58 @@ fn adamw_over_a_hundred_parameters_is_one_launch() -> Result<()> {
         device.reset_stats();
         optimizer.step(&grads)?;
         assert_eq!(device.stats().launches, 1, "step {step}");
+    }
+    Ok(())
+}
+
+/// Launches of a step of these parameters with given gradients, once the plan is made.
+fn update(rule: impl Rule, sizes: [usize; 4], clip: bool, scale: bool) -> Result<u64> {
+    let device = device();
+    let parameters: Vec<Parameter> =
+        sizes.iter().map(|&n| Parameter::new(&randn(&[n], &device))).collect::<Result<_>>()?;
+    let named = parameters.iter().enumerate().map(|(i, p)| (i.to_string(), p.clone())).collect();
+    let mut optimizer = Optimizer::new(rule, 1e-3, named)?;
+    let mut scaler = GradScaler::new(&device)?;
+    for _ in 0..3 {
+        let sums = parameters.iter().map(|p| p.tensor().sqr()?.sum_all()).collect::<Result<Vec<_>>>()?;
+        let loss = Tensor::stack(&sums.iter().collect::<Vec<_>>(), 0)?.sum_all()?;
+        let mut gradients = loss.backward()?;
+        let all: Vec<Tensor> =
+            parameters.iter().filter_map(|p| gradients.get(&p.tensor()).cloned()).chain([loss]).collect();
+        assert_eq!(all.len(), 5);
+        fornax::eval(&all.iter().collect::<Vec<_>>())?;
+        device.reset_stats();
+        let (unscaled, overflow) = scaler.unscale(&gradients)?;
+        if scale {
+            gradients = unscaled;
+        }
+        if clip {
+            gradients = clip_grad_norm(&gradients, &parameters, 1.0)?.0;
+        }
+        match scale {
+            true => scaler.step(&mut optimizer, &gradients, &overflow, &[])?,
+            false => optimizer.step(&gradients)?,
+        }
+    }
+    Ok(device.stats().launches)
+}
+
+#[test]
+fn what_is_recorded_once_for_a_shape_costs_no_launch_of_its_own() -> Result<()> {
+    for (clip, scale) in [(false, false), (true, false), (false, true), (true, true)] {
+        let all: [(&str, &dyn Fn([usize; 4]) -> Result<u64>); 4] = [
+            ("Adam", &|sizes| update(Adam { weight_decay: 0.1, ..Adam::default() }, sizes, clip, scale)),
+            ("AdamW", &|sizes| update(AdamW::default(), sizes, clip, scale)),
+            ("Lion", &|sizes| update(Lion::default(), sizes, clip, scale)),
+            ("Sgd", &|sizes| {
+                let rule = Sgd { momentum: 0.9, nesterov: true, weight_decay: 0.1, ..Sgd::default() };
+                update(rule, sizes, clip, scale)
+            }),
+        ];
+        for (rule, launches) in all {
+            let (equal, different) = (launches([64; 4])?, launches([64, 65, 66, 67])?);
+            assert_eq!(equal, different, "{rule}, clipped: {clip}, scaled: {scale}");
+        }
     }
     Ok(())
 }

@@ -131,11 +131,8 @@ pub(crate) struct Formulas {
 
 struct Known {
     operands: Vec<Tensor>,
-    /// The last tensor before the recording.
-    since: u64,
-    results: Vec<Tensor>,
-    /// Made when there are operands of the same kind again, if it can be.
-    formula: Option<Option<Arc<Formula>>>,
+    /// None where every use has to be recorded.
+    formula: Option<Arc<Formula>>,
 }
 
 impl Formulas {
@@ -144,31 +141,33 @@ impl Formulas {
     }
 
     /// The results of `f` for these operands, of which there is at least one; `f` is called only where no formula serves.
-    /// What it records must follow from the shapes and dtypes of the operands, or from values that it reads.
+    /// What it records must follow from the shapes and dtypes of the operands, or from values that it reads. The first use
+    /// is one of the formula too: kernels list their ops in the order in which a walk meets them, and only equal lists
+    /// become one launch.
     pub fn results<R>(&mut self, operands: &[&Tensor], f: impl FnOnce() -> Result<R>) -> Result<R>
     where
         R: AsRef<[Tensor]> + TryFrom<Vec<Tensor>>,
     {
         let same = |(a, b): (&Tensor, &&Tensor)| a.shape() == b.shape() && a.dtype() == b.dtype();
-        let alike = |known: &&mut Known| {
+        let alike = |known: &&Known| {
             known.operands.len() == operands.len() && known.operands.iter().zip(operands).all(same)
         };
-        let Some(known) = self.known.iter_mut().find(alike) else {
-            let (since, before) = (next_id(), reads());
-            let results = f()?;
-            let operands = operands.iter().map(|&operand| operand.clone()).collect();
-            // Other values may lead to other ops.
-            let formula = (reads() != before).then_some(None);
-            let known = Known { operands, since, results: results.as_ref().to_vec(), formula };
-            self.known.push(known);
-            return Ok(results);
-        };
-        let formula = known.formula.get_or_insert_with(|| {
-            let sources: Vec<&Tensor> = known.operands.iter().chain(&self.common).collect();
-            Formula::between(&sources, &known.results, known.since).map(Arc::new)
-        });
-        let Some(formula) = formula else { return f() };
         let sources: Vec<&Tensor> = operands.iter().copied().chain(&self.common).collect();
+        let formula = match self.known.iter().find(alike) {
+            Some(Known { formula: None, .. }) => return f(),
+            Some(Known { formula: Some(formula), .. }) => formula.clone(),
+            None => {
+                let (since, before) = (next_id(), reads());
+                let results = f()?;
+                // Other values may lead to other ops.
+                let is_one = reads() == before;
+                let formula = is_one.then(|| Formula::between(&sources, results.as_ref(), since)).flatten();
+                let (formula, operands) = (formula.map(Arc::new), operands.iter().map(|&o| o.clone()).collect());
+                self.known.push(Known { operands, formula: formula.clone() });
+                let Some(formula) = formula else { return Ok(results) };
+                formula
+            }
+        };
         formula.of(&sources).try_into().map_err(|_| Error::Internal("a formula of other results".into()))
     }
 }
