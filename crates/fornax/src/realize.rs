@@ -1,7 +1,7 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Memory, Ran, Times};
+use crate::device::{Buffer, Device, Launch, Memory, Ran, Times, size_class};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Output, Place, Plan, Request, schedule};
@@ -186,8 +186,8 @@ fn launch(
     let repeats = timed.as_ref().map_or(1, |(_, repeats)| *repeats);
     if repeats > 1 {
         // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
-        let own =
-            plan.outputs.iter().filter(|output| taken(output.takes).is_none()).map(|output| output.bytes);
+        let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none());
+        let own = own.map(|output| size_class(output.bytes));
         let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
         outputs.extend((1..most).map_while(|_| results().ok()));
     }

@@ -388,10 +388,8 @@ fn parameters_of_one_shape_are_updated_as_by_themselves() -> Result<()> {
         // Two of each kind: as they are, in a group of their own, of few bits, and not used in every step.
         for layer in &mut layers[4..6] {
             let narrow = |p: &Parameter| Parameter::new(&p.tensor().to_dtype(DType::BF16)?);
-            *layer = Linear {
-                weight: narrow(&layer.weight)?,
-                bias: layer.bias.as_ref().map(narrow).transpose()?,
-            };
+            *layer =
+                Linear { weight: narrow(&layer.weight)?, bias: layer.bias.as_ref().map(narrow).transpose()? };
         }
         let named = |(i, layer): (usize, &Linear)| {
             layer.named_parameters().into_iter().map(move |(name, p)| (format!("{i}.{name}"), p))

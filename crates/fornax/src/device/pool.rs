@@ -102,7 +102,9 @@ impl Pool {
     }
 
     pub fn take(pool: &Arc<Pool>, bytes: usize) -> Result<Arc<Buffer>> {
-        let class = size_class(bytes);
+        // What is almost as large as a device can use is not rounded up to more than that.
+        let largest = pool.backend.largest();
+        let class = Some(size_class(bytes)).filter(|&class| class <= largest).unwrap_or(bytes);
         let pooled = {
             let mut state = pool.state();
             let pooled = state.free.get_mut(&class).and_then(Vec::pop);

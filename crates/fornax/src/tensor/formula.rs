@@ -162,7 +162,8 @@ impl Formulas {
                 // Other values may lead to other ops.
                 let is_one = reads() == before;
                 let formula = is_one.then(|| Formula::between(&sources, results.as_ref(), since)).flatten();
-                let (formula, operands) = (formula.map(Arc::new), operands.iter().map(|&o| o.clone()).collect());
+                let (formula, operands) =
+                    (formula.map(Arc::new), operands.iter().map(|&o| o.clone()).collect());
                 self.known.push(Known { operands, formula: formula.clone() });
                 let Some(formula) = formula else { return Ok(results) };
                 formula

@@ -97,6 +97,20 @@ pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize
     Ok((wanted, adapter))
 }
 
+/// Whether kernels can do with what an adapter has at most.
+pub(super) fn suffices(name: &str, adapter: &wgpu::Adapter) -> Result<()> {
+    /// What WebGPU promises of every adapter.
+    const LANES: u32 = 256;
+    match caps(adapter).lanes {
+        LANES.. => Ok(()),
+        lanes => {
+            let detail =
+                format!("its workgroups have {lanes} lanes, and kernels need {LANES}; use the cpu device");
+            Err(Error::NoDevice { name: name.into(), detail })
+        }
+    }
+}
+
 /// The features that Fornax asks for where they exist.
 pub(super) fn features(adapter: &wgpu::Adapter) -> wgpu::Features {
     use wgpu::Features as F;

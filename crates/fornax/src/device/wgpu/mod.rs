@@ -132,6 +132,7 @@ impl Wgpu {
     pub async fn open_async(name: &str, limit: impl FnOnce(Caps) -> Caps) -> Result<Wgpu> {
         let instance = adapter::instance();
         let (number, adapter) = adapter::find(&instance, name).await?;
+        adapter::suffices(name, &adapter)?;
         let mut features = adapter::features(&adapter);
         // Nothing experimental for nothing: there are matrices of other sizes than those that texts use.
         features.set(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, adapter::caps(&adapter).cooperative);
@@ -205,9 +206,9 @@ impl Wgpu {
     fn drain(&self) -> Result<()> {
         let _phase = span::enter(Phase::Wait);
         self.reader.may_wait()?;
-        self.submits.flush();
+        let last = self.submits.flush();
         self.reader.check()?;
-        self.reader.poll(wgpu::PollType::wait_indefinitely())?;
+        self.reader.poll(last.as_ref())?;
         self.reader.check()
     }
 }
@@ -241,6 +242,7 @@ impl Backend for Wgpu {
         let memory = self.new_memory(bytes).or_else(|| {
             // What was given back is free when the work that uses it has ended.
             self.drain().ok()?;
+            self.reader.trim();
             self.new_memory(bytes)
         });
         memory.map(|memory| Arc::new(memory) as Arc<dyn Memory>)

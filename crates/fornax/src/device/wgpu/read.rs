@@ -3,8 +3,8 @@
 //! before. Such buffers are kept, so a loop that reads a step behind uses two of them by turns.
 
 use super::memory::{USAGE, buffer};
-use super::submit::Submits;
-use super::{Wgpu, lock};
+use super::submit::{self, Submits};
+use super::{Wgpu, checked, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
 use crate::span::{self, Phase};
@@ -16,6 +16,8 @@ use std::task::Waker;
 
 /// Bytes of the status words.
 const STATUS: u64 = 16;
+/// The largest buffers that are kept for other reads.
+const LARGE: u64 = 64 << 20;
 
 /// What reads of one device share; they may outlive the device's handle.
 pub(super) struct Reader {
@@ -35,7 +37,7 @@ pub(super) struct Reader {
     pub fresh: AtomicU64,
     /// The first error that no call was there to return, such as the loss of the device.
     fault: Arc<Mutex<Option<String>>>,
-    watcher: OnceLock<Mutex<Sender<Arc<Arrival>>>>,
+    watcher: OnceLock<Sender<Arc<Arrival>>>,
 }
 
 impl Reader {
@@ -76,9 +78,10 @@ impl Reader {
         self.failed(fault.get_or_insert_with(|| format!("reading back: {detail}")))
     }
 
-    /// Lets wgpu call back what is due, or waits for a submit. It panics where the driver says that the device is lost.
-    pub fn poll(&self, until: wgpu::PollType) -> Result<()> {
-        match catch_unwind(AssertUnwindSafe(|| self.device.poll(until))) {
+    /// Lets wgpu call back what is due, after a submit if one is given. It panics where the driver says that the device is
+    /// lost.
+    pub fn poll(&self, after: Option<&wgpu::SubmissionIndex>) -> Result<()> {
+        match catch_unwind(AssertUnwindSafe(|| submit::poll(&self.device, after))) {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(e)) => Err(self.broken(&e)),
             Err(_) => Err(self.broken(&"the device was lost; open it again or use another")),
@@ -99,28 +102,54 @@ impl Reader {
         Error::Device { device: self.name.clone(), detail: detail.to_string() }
     }
 
-    /// A mappable buffer of at least that size.
-    fn take(&self, bytes: u64) -> wgpu::Buffer {
+    /// Takes back the buffers of reads that nobody waited for, if their bytes have come.
+    fn collect(&self) {
         let has_come = |(_, arrival): &mut (_, Arc<Arrival>)| arrival.mapped.load(Ordering::Acquire);
         let come: Vec<_> = lock(&self.left).extract_if(.., has_come).collect();
         come.into_iter().for_each(|(buffer, _)| self.give(buffer));
+    }
+
+    /// Gives all buffers that nobody uses back to the driver.
+    pub fn trim(&self) {
+        self.collect();
+        let free = std::mem::take(&mut *lock(&self.free));
+        drop(free);
+    }
+
+    /// A mappable buffer of at least that size.
+    fn take(&self, bytes: u64) -> Result<wgpu::Buffer> {
+        self.collect();
         let mut free = lock(&self.free);
         if let Some(i) = free.iter().position(|b| b.size() >= bytes && b.size() <= bytes.max(4096) * 4) {
-            return free.swap_remove(i);
+            return Ok(free.swap_remove(i));
         }
         drop(free);
+        // Large ones serve once: rounded up, one could be as large again, or larger than a buffer may be.
+        let size = if bytes > LARGE { bytes } else { bytes.next_power_of_two().max(256) };
+        let make = || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("staging"),
+                size,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        };
+        let staging = checked(&self.device, make).map_err(|e| match e {
+            wgpu::Error::OutOfMemory { .. } => {
+                Error::OutOfMemory { device: self.name.clone(), requested: bytes as usize, live: 0 }
+            }
+            e => self.failed(format!("a buffer to read {bytes} bytes into: {e}")),
+        })?;
         self.fresh.fetch_add(1, Ordering::Relaxed);
-        self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("staging"),
-            size: bytes.next_power_of_two().max(256),
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        })
+        Ok(staging)
     }
 
     fn give(&self, buffer: wgpu::Buffer) {
         const KEEP: usize = 8;
         buffer.unmap();
+        if buffer.size() > LARGE {
+            return;
+        }
         let mut free = lock(&self.free);
         if free.len() == KEEP {
             free.remove(0);
@@ -155,10 +184,9 @@ impl Reader {
             };
             // Where none can be had, nobody receives, and whoever asks waits.
             let _ = std::thread::Builder::new().name("reads".into()).spawn(work);
-            Mutex::new(send)
+            send
         });
-        let left = lock(watcher).send(arrival.clone());
-        if left.is_err() {
+        if watcher.send(arrival.clone()).is_err() {
             self.hear(arrival);
         }
     }
@@ -166,7 +194,7 @@ impl Reader {
     /// Waits for the bytes of a submission.
     fn hear(&self, arrival: &Arrival) {
         // Where nobody is called back any more, it is told here.
-        if self.poll(arrival.until()).is_err() {
+        if self.poll(Some(&arrival.index)).is_err() {
             arrival.come(true, Waker::wake);
         }
     }
@@ -189,11 +217,6 @@ impl Arrival {
             failed: AtomicBool::new(false),
             waker: Mutex::default(),
         }
-    }
-
-    /// How long to wait for it.
-    fn until(&self) -> wgpu::PollType {
-        wgpu::PollType::Wait { submission_index: Some(self.index.clone()), timeout: None }
     }
 
     fn come(&self, failed: bool, wake: impl FnOnce(Waker)) {
@@ -220,7 +243,7 @@ impl Wgpu {
     pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: usize) -> Result<GpuReading> {
         self.reader.check()?;
         let (reader, size) = (self.reader.clone(), padded(bytes));
-        let staging = reader.take(size + STATUS);
+        let staging = reader.take(size + STATUS)?;
         let resets = reader.resets.load(Ordering::Relaxed);
         let mut encoder = self.device.create_command_encoder(&Default::default());
         if size > 0 {
@@ -258,7 +281,7 @@ impl GpuReading {
             let _phase = span::enter(Phase::Wait);
             reader.may_wait()?;
             reader.check()?;
-            reader.poll(self.arrival.until())?;
+            reader.poll(Some(&self.arrival.index))?;
         }
         reader.check()?;
         let staging = self.staging.take().ok_or_else(|| reader.failed("it was read already"))?;
@@ -286,7 +309,7 @@ impl Reading for GpuReading {
     fn ready(&mut self) -> bool {
         // Callbacks are called here, at the latest; an error of the poll is one of `wait` too.
         let done = || self.arrival.mapped.load(Ordering::Acquire);
-        done() || self.reader.poll(wgpu::PollType::Poll).is_err() || done()
+        done() || self.reader.poll(None).is_err() || done()
     }
 
     fn wait(self: Box<Self>) -> Result<Vec<u8>> {
@@ -333,6 +356,31 @@ mod tests {
             })
         };
         assert!(gone());
+        Ok(())
+    }
+
+    #[test]
+    fn many_bytes_are_read_into_no_more_and_kept_no_longer_than_needed() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        // The next power of two is more than most drivers' buffers can have.
+        let staging = gpu.reader.take((1 << 30) + STATUS)?;
+        assert_eq!(staging.size(), (1 << 30) + STATUS);
+        drop(staging);
+        let large = Tensor::zeros(&[LARGE as usize + 1], DType::U8, &device)?;
+        assert!(large.to_bytes()?.iter().all(|&byte| byte == 0));
+        assert!(lock(&gpu.reader.free).is_empty());
+        // What cannot be had is an error of that read alone.
+        let most = gpu.device.limits().max_buffer_size;
+        let refused = gpu.reader.take(most.saturating_add(16) / 16 * 16);
+        assert!(matches!(refused, Err(Error::Device { .. } | Error::OutOfMemory { .. })), "{refused:?}");
+        gpu.reader.check()?;
+        let x = Tensor::ones(&[1000], DType::F32, &device)?;
+        assert_eq!(x.to_vec::<f32>()?, [1.0; 1000]);
+        drop(x.to_vec_later::<f32>()?);
+        device.synchronize()?;
+        gpu.reader.trim();
+        assert!(lock(&gpu.reader.free).is_empty() && lock(&gpu.reader.left).is_empty());
+        assert_eq!(x.to_vec::<f32>()?, [1.0; 1000]);
         Ok(())
     }
 

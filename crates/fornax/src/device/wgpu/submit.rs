@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
 use wgpu::util::StagingBelt;
 
 /// Launches and copies that may wait in an open command buffer.
@@ -19,8 +20,8 @@ const MOST: usize = 256;
 const FEW: usize = 64 << 10;
 /// The same of more bytes, which are submitted by themselves. Each has a piece of its own: pieces of one size serve all.
 const MANY: usize = 4 << 20;
-/// So many such pieces may be on their way.
-const PIECES: usize = 8;
+/// Bytes of pieces of either kind that may be on their way.
+const ON_THEIR_WAY: usize = 32 << 20;
 
 /// A command buffer that more commands may join.
 struct Open {
@@ -29,6 +30,8 @@ struct Open {
     pass: Option<wgpu::ComputePass<'static>>,
     launches: usize,
     copies: usize,
+    /// Bytes of the belt's pieces that these copies take.
+    carried: usize,
 }
 
 /// What was recorded and not submitted.
@@ -41,7 +44,7 @@ struct Recorded {
 impl Recorded {
     fn open(&mut self) -> (&mut Open, &mut StagingBelt) {
         let encoder = || self.device.create_command_encoder(&Default::default());
-        let new = || Open { encoder: encoder(), pass: None, launches: 0, copies: 0 };
+        let new = || Open { encoder: encoder(), pass: None, launches: 0, copies: 0, carried: 0 };
         (self.open.get_or_insert_with(new), &mut self.belt)
     }
 
@@ -49,20 +52,23 @@ impl Recorded {
     fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
         let (open, belt) = self.open();
         open.pass = None;
+        // Every submit has pieces of its own, and half of them may be left empty.
+        open.carried += if open.copies == 0 { FEW } else { 2 * bytes.len() };
         open.copies += 1;
         carry(belt, words(bytes.len()), &mut open.encoder, buffer, 0, bytes)
     }
 
-    /// All of it, to be finished and submitted; what is recorded from now on comes later.
-    fn take(&mut self) -> Option<wgpu::CommandEncoder> {
-        let Open { encoder, pass, .. } = self.open.take()?;
+    /// All of it, to be finished and submitted, and the bytes that it carries; what is recorded from now on comes later.
+    fn take(&mut self) -> Option<(wgpu::CommandEncoder, usize)> {
+        let Open { encoder, pass, carried, .. } = self.open.take()?;
         drop(pass);
         self.belt.finish_and_recall_on_submit(&encoder);
-        Some(encoder)
+        Some((encoder, carried))
     }
 
     fn is_full(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.launches + open.copies >= MOST)
+        let full = |open: &Open| open.launches + open.copies >= MOST || open.carried >= ON_THEIR_WAY / 8;
+        self.open.as_ref().is_some_and(full)
     }
 }
 
@@ -101,22 +107,53 @@ fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
     }
 }
 
-/// The way of many bytes.
-struct Bulk {
-    device: wgpu::Device,
-    belt: StagingBelt,
-    /// The submits of pieces that may be on their way, the first first.
-    sent: VecDeque<wgpu::SubmissionIndex>,
+/// Bytes of a belt that may be on their way.
+#[derive(Default)]
+struct Sent {
+    /// Their submits, the first first, and how many each carries.
+    submits: VecDeque<(wgpu::SubmissionIndex, usize)>,
+    bytes: usize,
 }
 
-impl Bulk {
-    /// Waits until one piece more may be on its way.
-    fn wait(&mut self) {
-        if self.sent.len() >= PIECES {
-            let _phase = span::enter(Phase::Wait);
-            let until = wgpu::PollType::Wait { submission_index: self.sent.pop_front(), timeout: None };
-            // That a device is lost is told to whoever reads.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.device.poll(until)));
+impl Sent {
+    fn add(&mut self, submit: wgpu::SubmissionIndex, bytes: usize) {
+        self.submits.push_back((submit, bytes));
+        self.bytes += bytes;
+    }
+
+    /// If no more bytes may be on their way, the submit after which as few are as `keep` says. Whoever takes it waits for it.
+    fn take_if_full(&mut self, keep: usize) -> Option<wgpu::SubmissionIndex> {
+        let mut last = None;
+        if self.bytes >= ON_THEIR_WAY {
+            while self.bytes > keep
+                && let Some((submit, bytes)) = self.submits.pop_front()
+            {
+                self.bytes -= bytes;
+                last = Some(submit);
+            }
+        }
+        last
+    }
+}
+
+/// Lets wgpu call back what is due, after a submit if one is given. While wgpu waits, no thread can give a buffer back, and
+/// those that come after one that wants to can do nothing at all: so it waits a little at a time.
+pub(super) fn poll(
+    device: &wgpu::Device,
+    after: Option<&wgpu::SubmissionIndex>,
+) -> Result<(), wgpu::PollError> {
+    const SLICE: Duration = Duration::from_millis(2);
+    loop {
+        let until = match after {
+            Some(submit) => {
+                wgpu::PollType::Wait { submission_index: Some(submit.clone()), timeout: Some(SLICE) }
+            }
+            None => wgpu::PollType::Poll,
+        };
+        match device.poll(until) {
+            Ok(_) => return Ok(()),
+            Err(wgpu::PollError::Timeout) => {}
+            Err(e) => return Err(e),
         }
     }
 }
@@ -132,12 +169,17 @@ enum Task {
 /// Where commands of one device are handed over, in the order in which they were recorded.
 pub(super) struct Submits {
     queue: wgpu::Queue,
+    device: wgpu::Device,
     recorded: Mutex<Recorded>,
-    bulk: Mutex<Bulk>,
-    /// Held from the moment at which what was recorded is taken until it is submitted.
-    order: Mutex<()>,
+    /// The belt of many bytes.
+    bulk: Mutex<StagingBelt>,
+    /// What is on its way by either belt.
+    few_sent: Mutex<Sent>,
+    many_sent: Mutex<Sent>,
+    /// Held from the moment at which what was recorded is taken until it is submitted. The last submit.
+    order: Mutex<Option<wgpu::SubmissionIndex>>,
     count: AtomicU64,
-    thread: OnceLock<Mutex<Sender<Task>>>,
+    thread: OnceLock<Sender<Task>>,
     /// Where it tells what nobody waits for.
     fault: Arc<Mutex<Option<String>>>,
 }
@@ -146,11 +188,13 @@ impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
         let belt = |piece: usize| StagingBelt::new(device.clone(), piece as u64);
         let recorded = Recorded { device: device.clone(), open: None, belt: belt(FEW) };
-        let bulk = Bulk { device: device.clone(), belt: belt(MANY), sent: VecDeque::new() };
         Submits {
             queue: queue.clone(),
+            device: device.clone(),
             recorded: Mutex::new(recorded),
-            bulk: Mutex::new(bulk),
+            bulk: Mutex::new(belt(MANY)),
+            few_sent: Mutex::default(),
+            many_sent: Mutex::default(),
             order: Mutex::default(),
             count: AtomicU64::new(0),
             thread: OnceLock::new(),
@@ -165,45 +209,70 @@ impl Submits {
 
     /// Submits commands, behind those that were recorded before.
     pub fn submit(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
-        let _order = lock(&self.order);
-        self.hand_over(self.taken().into_iter().chain(commands))
+        let mut last = lock(&self.order);
+        let index = self.hand_over(self.taken(), commands);
+        last.insert(index).clone()
     }
 
     /// Submits what is nobody's work.
     pub fn submit_uncounted(&self, commands: wgpu::CommandBuffer) {
-        let _order = lock(&self.order);
-        self.queue.submit([commands]);
+        let mut last = lock(&self.order);
+        *last = Some(self.queue.submit([commands]));
     }
 
-    /// Submits what was recorded, if anything was.
-    pub fn flush(&self) {
-        let _order = lock(&self.order);
-        if let Some(commands) = self.taken() {
-            self.hand_over([commands]);
+    /// Submits what was recorded, if anything was. Gives the last submit that there was.
+    pub fn flush(&self) -> Option<wgpu::SubmissionIndex> {
+        let mut last = lock(&self.order);
+        if let Some(taken) = self.taken() {
+            *last = Some(self.hand_over(Some(taken), []));
         }
+        last.clone()
     }
 
-    /// What was recorded, if anything was. The caller keeps others from submitting.
-    fn taken(&self) -> Option<wgpu::CommandBuffer> {
-        let encoder = lock(&self.recorded).take();
+    /// What was recorded, if anything was, and the bytes that it carries. The caller keeps others from submitting.
+    fn taken(&self) -> Option<(wgpu::CommandBuffer, usize)> {
+        let taken = lock(&self.recorded).take();
         // The dear part, in which others may record.
-        encoder.map(|encoder| encoder.finish())
+        taken.map(|(encoder, carried)| (encoder.finish(), carried))
     }
 
-    fn hand_over(&self, commands: impl IntoIterator<Item = wgpu::CommandBuffer>) -> wgpu::SubmissionIndex {
+    fn hand_over(
+        &self,
+        taken: Option<(wgpu::CommandBuffer, usize)>,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> wgpu::SubmissionIndex {
         let _phase = span::enter(Phase::Submit);
         self.count.fetch_add(1, Ordering::Relaxed);
-        self.queue.submit(commands)
+        let (first, carried) = taken.unzip();
+        let index = self.queue.submit(first.into_iter().chain(commands));
+        if let Some(carried @ 1..) = carried {
+            lock(&self.few_sent).add(index.clone(), carried);
+        }
+        index
+    }
+
+    /// Waits until more bytes may be on their way; so few are then.
+    fn wait_for_room(&self, sent: &Mutex<Sent>, keep: usize) {
+        let Some(submit) = lock(sent).take_if_full(keep) else { return };
+        let _phase = span::enter(Phase::Wait);
+        // That a device is lost is told to whoever reads.
+        let _ = catch_unwind(AssertUnwindSafe(|| poll(&self.device, Some(&submit))));
     }
 
     /// Writes bytes to the beginning of a buffer, behind everything recorded before and ahead of everything recorded later.
     /// They fill whole words.
     pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
-        let Some(size) = wgpu::BufferSize::new(words(bytes.len())) else { return };
+        if bytes.is_empty() {
+            return;
+        }
         if cfg!(target_family = "wasm") {
-            // A browser has a belt of its own, and nothing stays recorded there.
-            if let Some(mut view) = self.queue.write_buffer_with(buffer, 0, size) {
-                put(view.slice(..), bytes);
+            // A browser copies them itself, and nothing stays recorded there.
+            let (whole, rest) = bytes.split_at(bytes.len() / 4 * 4);
+            self.queue.write_buffer(buffer, 0, whole);
+            let mut last = [0u8; 4];
+            last[..rest.len()].copy_from_slice(rest);
+            if !rest.is_empty() {
+                self.queue.write_buffer(buffer, whole.len() as u64, &last);
             }
             return;
         }
@@ -219,6 +288,8 @@ impl Submits {
 
     /// Records the copy of a few bytes; says whether it could.
     fn write_few(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
+        // Seldom: to ask costs as much as some copies.
+        self.wait_for_room(&self.few_sent, ON_THEIR_WAY / 2);
         let mut recorded = lock(&self.recorded);
         let (copied, full) = (recorded.copy(buffer, bytes), recorded.is_full());
         drop(recorded);
@@ -230,15 +301,15 @@ impl Submits {
 
     /// Submits the copy of a piece of many bytes; says whether it could.
     fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> bool {
-        let mut bulk = lock(&self.bulk);
-        bulk.wait();
-        let mut encoder = bulk.device.create_command_encoder(&Default::default());
-        if !carry(&mut bulk.belt, MANY as u64, &mut encoder, buffer, offset as u64, bytes) {
+        let mut belt = lock(&self.bulk);
+        self.wait_for_room(&self.many_sent, ON_THEIR_WAY - MANY);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        if !carry(&mut belt, MANY as u64, &mut encoder, buffer, offset as u64, bytes) {
             return false;
         }
-        bulk.belt.finish_and_recall_on_submit(&encoder);
+        belt.finish_and_recall_on_submit(&encoder);
         let index = self.submit([encoder.finish()]);
-        bulk.sent.push_back(index);
+        lock(&self.many_sent).add(index, MANY);
         true
     }
 
@@ -288,21 +359,18 @@ impl Submits {
             };
             // Where none can be had, nobody receives.
             let _ = std::thread::Builder::new().name("submits".into()).spawn(work);
-            Mutex::new(send)
+            send
         });
-        let left = lock(thread).send(task);
-        match left {
+        match thread.send(task) {
             Ok(()) => {}
-            Err(SendError(Task::Flush)) => self.flush(),
+            Err(SendError(Task::Flush)) => drop(self.flush()),
             Err(SendError(Task::Wake(waker))) => waker.wake(),
         }
     }
 
     /// Submits what was recorded. Nobody hears if that fails, so the next to ask is told.
     fn flush_unheard(&self) {
-        let _order = lock(&self.order);
-        let submit = || self.taken().map(|commands| self.hand_over([commands]));
-        if catch_unwind(AssertUnwindSafe(submit)).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| self.flush())).is_err() {
             lock(&self.fault).get_or_insert("what was recorded could not be submitted".into());
         }
     }
@@ -459,7 +527,7 @@ mod tests {
         let mut counts = vec![];
         for _ in 0..6 {
             // More than a piece of a belt, and more than may be on their way.
-            for (length, count) in [(FEW, 10), (FEW + 4, 3 * PIECES), ((PIECES + 2) * MANY + 5, 2)] {
+            for (length, count) in [(FEW, 10), (FEW + 4, 24), (ON_THEIR_WAY + 2 * MANY + 5, 2)] {
                 let bytes = vec![7u8; length];
                 let upload = |_| Tensor::from_bytes(&bytes, &[length], DType::U8, &device);
                 let all = (0..count).map(upload).collect::<Result<Vec<_>>>()?;
@@ -474,14 +542,39 @@ mod tests {
     #[test]
     fn not_many_bytes_are_on_their_way() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
-        for (length, count) in [(FEW + 1, 3 * PIECES), (MANY, 2 * PIECES), ((PIECES + 2) * MANY + 5, 2)] {
+        for (length, count) in [(FEW + 1, 24), (MANY, 16), (ON_THEIR_WAY + 2 * MANY + 5, 2)] {
             let upload = |i: u8| Tensor::from_bytes(&vec![i; length], &[length], DType::U8, &device);
             let all = (0..count as u8).map(upload).collect::<Result<Vec<_>>>()?;
-            assert!(lock(&gpu.submits.bulk).sent.len() <= PIECES);
+            assert!(lock(&gpu.submits.many_sent).bytes <= ON_THEIR_WAY);
             for (i, x) in all.iter().enumerate() {
                 assert!(x.to_bytes()? == vec![i as u8; length], "{i} of {length}");
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn few_bytes_of_many_submits_wait_for_those_before() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        // What takes a while, and behind it one submit after another that carries something.
+        let x = Tensor::ones(&[512, 512], DType::F32, &device)?;
+        let long = (0..4).try_fold(x.clone(), |product, _| product.matmul(&x)?.mul(1e-3))?;
+        long.eval()?;
+        let mut most = 0;
+        let mut all = vec![];
+        for i in 0..2 * ON_THEIR_WAY / FEW {
+            all.push(Tensor::from_slice(&[i as f32; 4], &[4], &device)?);
+            gpu.submits.flush();
+            most = most.max(lock(&gpu.submits.few_sent).bytes);
+        }
+        assert!((ON_THEIR_WAY / 2..=ON_THEIR_WAY + FEW).contains(&most), "{most}");
+        for (i, x) in all.iter().enumerate().step_by(100) {
+            assert_eq!(x.to_vec::<f32>()?, [i as f32; 4]);
+        }
+        // Pieces that are only half used count whole.
+        let upload = |_| Tensor::from_bytes(&vec![1u8; FEW / 2 + 4], &[FEW / 2 + 4], DType::U8, &device);
+        let all = (0..2 * MOST).map(upload).collect::<Result<Vec<_>>>()?;
+        assert!(device.stats().submits > 0 && all[MOST].to_bytes()?.iter().all(|&byte| byte == 1));
         Ok(())
     }
 

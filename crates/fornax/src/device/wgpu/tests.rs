@@ -159,7 +159,7 @@ fn every_kernel_shape_without_each_feature() -> Result<()> {
         ("no immediates", |c| Caps { immediates: false, ..c }),
         ("no products of four bytes", |c| Caps { packed: false, ..c }),
         ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
-        ("small workgroups", |c| Caps { lanes: 64, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
+        ("small workgroups", |c| Caps { lanes: 256, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
         ("few bindings", |c| Caps { buffers: 8, ..c }),
         ("small grids", |c| Caps { groups: 40, ..c }),
     ];
@@ -170,6 +170,48 @@ fn every_kernel_shape_without_each_feature() -> Result<()> {
         for (i, (g, w)) in train(&device)?.iter().zip(&want).enumerate() {
             assert!((g - w).abs() < 1e-4, "{name}: weight {i} is {g}, not {w}");
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn reductions_of_one_tensor_fit_few_bindings_and_little_memory() -> Result<()> {
+    let small = |caps| Caps { buffers: 8, parallel: 512, workgroup_bytes: 16 << 10, ..caps };
+    let Some((gpu, device)) = limited(small) else { return Ok(()) };
+    let named = |results: Vec<Tensor>| -> Vec<(String, Tensor)> {
+        results.into_iter().enumerate().map(|(i, result)| (format!("reduction {i}"), result)).collect()
+    };
+    // Of a row that workgroups share; of columns and of rows with every type of values, of which workgroups have more lanes
+    // than there is memory for.
+    let long = positive(&[70_000], 0.37, DType::F32, &device)?;
+    let flat = wave(&[3000, 40], 0.37, DType::F32, &device)?;
+    let rows = wave(&[3, 20_000], 0.37, DType::F32, &device)?;
+    let all_types = |x: &Tensor, axis: isize| -> Result<Vec<Tensor>> {
+        let as_int = |dtype| x.mul(10)?.to_dtype(dtype);
+        Ok(vec![
+            x.max(&[axis], false)?,
+            x.gt(1.99)?.any(&[axis], false)?,
+            as_int(DType::I64)?.sum(&[axis], false)?,
+            as_int(DType::I32)?.max(&[axis], false)?,
+        ])
+    };
+    let of_one = vec![
+        long.sum_all()?,
+        long.max_all()?,
+        long.min_all()?,
+        long.sqr()?.sum_all()?,
+        long.sqrt()?.sum_all()?,
+        long.gt(1.0)?.any(&[0], false)?,
+        long.sub(&long.mean_all()?)?.sqr()?.sum_all()?,
+    ];
+    for all in [of_one, all_types(&flat, 0)?, all_types(&rows, 1)?] {
+        let plan = crate::realize::plan(&all.iter().collect::<Vec<_>>())?;
+        for step in &plan.steps {
+            for dispatch in print(&step.kernel, &[], None, &gpu.caps)?.dispatches {
+                assert!(dispatch.bindings.len() <= 8, "{}: {:?}", step.kernel.label, dispatch.bindings);
+            }
+        }
+        check_together(&named(all))?;
     }
     Ok(())
 }
@@ -674,10 +716,16 @@ fn products_of_few_rows_are_right_in_every_geometry() -> Result<()> {
         let repeated = wave(&[96, 1], 0.23, DType::F32, &device)?.expand(&[96, 512])?;
         check(&format!("repeated, for {parallel}"), x.matmul(&repeated))?;
         let product = x.matmul(&operand([96, 512], true, 0.23, DType::F32, &device)?)?;
-        check(
-            &format!("masked, for {parallel}"),
-            product.add(&product.pad(&[(1, 0), (0, 0)], 0.0)?.narrow(0, 0, 8)?),
-        )?;
+        let rest = wave(&[7, 512], 0.9, DType::F32, &device)?.pad(&[(1, 0), (0, 0)], 0.0)?;
+        check(&format!("masked, for {parallel}"), product.add(&rest))?;
+        // Rows of which a part is taken, behind which there is no number.
+        let part = |rows: usize, pace: f32| -> Result<Tensor> {
+            let nothing = Tensor::full(&[rows, 29], f64::NAN, DType::F32, &device)?;
+            let whole = Tensor::cat(&[&wave(&[rows, 131], pace, DType::F32, &device)?, &nothing], 1)?;
+            whole.eval()?;
+            whole.narrow(1, 0, 131)
+        };
+        check(&format!("a part of rows, for {parallel}"), part(5, 0.37)?.matmul(&part(56, 0.71)?.t()?))?;
         let long =
             (0..200).try_fold(product, |x, i| x.mul(0.9)?.add(&x.sin()?.mul(0.1 + i as f64 * 1e-3)?))?;
         check(&format!("long, for {parallel}"), Ok(long))?;

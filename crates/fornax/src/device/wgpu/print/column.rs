@@ -2,10 +2,11 @@
 //! over a batch. Lanes lie side by side along the kept axis, so that loads are coalesced; several rows of lanes share
 //! the reduced axes, and where the columns are few, several workgroups do.
 
+use super::lanes::shared_as;
 use super::map::coordinates;
 use super::module::{Binding, line, size_of, value_type};
+use super::parts::{Parts, keep, kept};
 use super::program::{Point, Program, combine, identity};
-use super::row::{put_scratch, scratch_dtype, scratch_value};
 use super::{Module, Printed, Printer};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -31,30 +32,16 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The dtypes in which parts of sums are kept, and how many reductions have each: those of one share a memory.
-    fn kinds(&self) -> Vec<(DType, usize)> {
-        let mut kinds: Vec<(DType, usize)> = vec![];
-        for (.., dtype) in &self.reductions {
-            let dtype = scratch_dtype(*dtype);
-            match kinds.iter_mut().find(|kind| kind.0 == dtype) {
-                Some(kind) => kind.1 += 1,
-                None => kinds.push((dtype, 1)),
-            }
-        }
-        kinds
+    /// The parts of all sums, in memories from `first` on.
+    fn parts(&self, first: usize) -> Parts {
+        Parts::of(self.reductions.iter().map(|reduction| reduction.3), first)
     }
 
-    /// Where a part of a reduction's sums lies: the number of its memory, and the address of an element there.
-    fn part(&self, reduction: usize, part: &str, element: usize) -> (usize, String) {
-        let kind_of = |r: usize| scratch_dtype(self.reductions[r].3);
-        let kinds = self.kinds();
-        let at = kinds.iter().position(|kind| kind.0 == kind_of(reduction)).unwrap_or(0);
-        let before = (0..reduction).filter(|&r| kind_of(r) == kind_of(reduction)).count();
-        let part = match kinds[at].1 {
-            1 => part.to_string(),
-            count => format!("({part} * {count}u + {before}u)"),
-        };
-        (at, format!("({part} * {}u + column) * {}u + {element}u", self.total, self.program.vector))
+    /// Where an element of a part of a reduction's sums lies: its memory and its address there.
+    fn place(&self, parts: &Parts, reduction: usize, part: &str, element: usize) -> (usize, String) {
+        let part = parts.number(reduction, part);
+        let at = format!("({part} * {}u + column) * {}u + {element}u", self.total, self.program.vector);
+        (parts.memory(reduction), at)
     }
 
     /// The workgroup memory through which so many lanes combine their sums: one for each type of values.
@@ -70,15 +57,6 @@ impl Columns<'_> {
     }
 }
 
-/// How sums pass through workgroup memory: truth values as words.
-fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
-    match (dtype, op) {
-        (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
-        (DType::Bool, _) => (Reduce::Min, DType::U32),
-        _ => (op, dtype),
-    }
-}
-
 /// Prints the segment if it has this form; says whether it did.
 pub(super) fn print<'a>(
     printer: &Printer<'_>,
@@ -87,35 +65,39 @@ pub(super) fn print<'a>(
     printed: &mut Printed,
 ) -> Result<bool> {
     let Some(columns) = recognise(&printer.module(), body, segment) else { return Ok(false) };
+    let caps = printer.caps;
+    let fits = |lanes: usize| columns.shared_bytes(lanes, caps.int64) <= caps.workgroup_bytes as usize;
+    let mut lanes = LANES;
+    while lanes > STRIP && !fits(lanes) {
+        lanes /= 2;
+    }
     let rows_of_lanes = columns.length.next_power_of_two().clamp(1, 8).max(
         // Few columns leave lanes for more rows.
-        (LANES / columns.total.next_power_of_two()).clamp(1, columns.length.next_power_of_two()),
+        (lanes / columns.total.next_power_of_two()).clamp(1, columns.length.next_power_of_two()),
     );
-    let (y, x) = (rows_of_lanes, LANES / rows_of_lanes);
+    let (y, x) = (rows_of_lanes, lanes / rows_of_lanes);
     let tiles = columns.total.div_ceil(x);
-    let parts = (printer.caps.parallel as usize * 2 / tiles).min(columns.length / (y * 4)).clamp(1, 1024);
-    let first_scratch = printed.scratch.len();
+    let places = columns.parts(printed.scratch.len());
+    let parts = match printer.has_room(segment, &places) {
+        true => (caps.parallel as usize * 2 / tiles).min(columns.length / (y * 4)).clamp(1, 1024),
+        false => 1,
+    };
     // A short sum over few columns takes less time than a second dispatch waits: narrow strips with a row or a few for
     // every lane.
-    let caps = printer.caps;
     let elements = columns.length * columns.total * columns.program.vector;
     let short = columns.length <= SHORT && elements <= 1 << 21;
     let y_of_strip = columns.length.next_power_of_two().min(1024 / STRIP);
-    let fits = columns.shared_bytes(STRIP * y_of_strip, caps.int64) <= caps.workgroup_bytes as usize;
-    if parts > 1 && short && caps.lanes >= 1024 && fits {
-        let y = y_of_strip;
-        pass(printer, &columns, [STRIP, y], 1, first_scratch, true, printed)?;
+    if parts > 1 && short && caps.lanes >= 1024 && fits(STRIP * y_of_strip) {
+        pass(printer, &columns, [STRIP, y_of_strip], 1, &places, true, printed)?;
         return Ok(true);
     }
     if parts > 1 {
-        for (dtype, count) in columns.kinds() {
-            printed.scratch.push(parts * count * columns.total * columns.program.vector * dtype.size());
-        }
-        pass(printer, &columns, [x, y], parts, first_scratch, false, printed)?;
+        printed.scratch.extend(places.bytes(parts * columns.total * columns.program.vector));
+        pass(printer, &columns, [x, y], parts, &places, false, printed)?;
     }
     // There are few sums left: as many lanes as possible side by side in the other direction.
-    let y = if parts > 1 { parts.next_power_of_two().clamp(y, y.max(LANES / STRIP)) } else { y };
-    pass(printer, &columns, [LANES / y, y], parts, first_scratch, true, printed)?;
+    let y = if parts > 1 { parts.next_power_of_two().clamp(y, y.max(lanes / STRIP)) } else { y };
+    pass(printer, &columns, [lanes / y, y], parts, &places, true, printed)?;
     Ok(true)
 }
 
@@ -187,7 +169,7 @@ fn pass(
     columns: &Columns<'_>,
     [x, y]: [usize; 2],
     parts: usize,
-    first_scratch: usize,
+    places: &Parts,
     last: bool,
     printed: &mut Printed,
 ) -> Result<()> {
@@ -196,8 +178,8 @@ fn pass(
     let vector = program.vector;
     program.declare(&mut m, &[Level::Uniform, Level::Kept, Level::Element]);
     if parts > 1 {
-        for kind in 0..columns.kinds().len() {
-            m.want(Binding::Scratch(first_scratch + kind), 1);
+        for kind in 0..places.kinds.len() {
+            m.want(Binding::Scratch(places.first + kind), 1);
         }
     }
     let from_parts = last && parts > 1;
@@ -238,8 +220,8 @@ fn pass(
     if from_parts {
         for (r, &(i, op, _, dtype)) in columns.reductions.iter().enumerate() {
             for j in 0..vector {
-                let (scratch, at) = columns.part(r, "step", j);
-                let value = scratch_value(&mut m, first_scratch + scratch, dtype, &at);
+                let (memory, at) = columns.place(places, r, "step", j);
+                let value = kept(&mut m, memory, dtype, &at);
                 let sum = combine(&mut m, op, dtype, &format!("acc{i}_{j}"), &value);
                 line!(m, "acc{i}_{j} = {sum};");
             }
@@ -279,8 +261,8 @@ fn pass(
     } else {
         for (r, &(i, _, _, dtype)) in columns.reductions.iter().enumerate() {
             for j in 0..vector {
-                let (scratch, at) = columns.part(r, "part", j);
-                put_scratch(&mut m, first_scratch + scratch, dtype, &at, &format!("acc{i}_{j}"));
+                let (memory, at) = columns.place(places, r, "part", j);
+                keep(&mut m, memory, dtype, &at, &format!("acc{i}_{j}"));
             }
         }
     }

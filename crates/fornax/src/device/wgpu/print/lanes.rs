@@ -18,13 +18,21 @@ pub(super) struct Team {
 /// Values that every lane adds up by itself, rather than in another round.
 const FEW: u32 = 32;
 
+/// How sums pass through workgroup memory: truth values as words.
+pub(super) fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
+    match (dtype, op) {
+        (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
+        (DType::Bool, _) => (Reduce::Min, DType::U32),
+        _ => (op, dtype),
+    }
+}
+
 /// Prints the reduction of `value` over each team of lanes; gives the name of the result. The text must be in
 /// uniform control flow.
 pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
     if dtype == DType::Bool {
-        // Truth values travel as words.
-        let op = if matches!(op, Reduce::Max | Reduce::Sum) { Reduce::Max } else { Reduce::Min };
-        let word = reduce(m, team, op, DType::U32, &format!("select(0u, 1u, {value})"));
+        let (op, word) = shared_as(op, dtype);
+        let word = reduce(m, team, op, word, &format!("select(0u, 1u, {value})"));
         return format!("({word} != 0u)");
     }
     let t = value_type(dtype, m.printer.caps.int64);

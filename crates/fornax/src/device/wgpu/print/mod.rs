@@ -13,6 +13,7 @@ mod line;
 mod map;
 mod matmul;
 mod module;
+mod parts;
 mod program;
 mod row;
 mod scan;
@@ -30,7 +31,9 @@ pub(crate) use matmul::{Shape, Tile};
 pub(crate) use module::{Binding, Module};
 
 use crate::error::{Error, Result};
-use crate::kernel::{Body, Kernel, Loop, Segment};
+use crate::kernel::{Body, Kernel, Loop, Segment, Source};
+use parts::Parts;
+use smallvec::SmallVec;
 
 /// What an adapter offers that texts may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -161,8 +164,20 @@ impl<'a> Printer<'a> {
 
     /// The memories that a segment needs, for counting bindings.
     pub fn memories(&self, segment: &Segment) -> usize {
-        let reads = segment.loads.iter().filter(|l| matches!(l.source, crate::kernel::Source::Memory(_)));
-        reads.count() + segment.stores.len()
+        let mut reads: SmallVec<[usize; 16]> = SmallVec::new();
+        for load in &segment.loads {
+            if let Source::Memory(read) = load.source
+                && !reads.contains(&read)
+            {
+                reads.push(read);
+            }
+        }
+        reads.len() + segment.stores.len()
+    }
+
+    /// Whether a segment can be printed with parts of its sums beside its own memories and the status.
+    fn has_room(&self, segment: &Segment, parts: &Parts) -> bool {
+        self.memories(segment) + parts.kinds.len() < self.caps.buffers as usize
     }
 }
 

@@ -422,9 +422,14 @@ impl<'a> Module<'a> {
     pub fn finish(mut self, lanes: u32, groups: usize) -> Result<Dispatch> {
         let caps = self.printer.caps;
         let grid = grid(groups, caps)?;
-        if self.shared.1 > caps.workgroup_bytes as usize {
-            let (label, most) = (&self.printer.kernel.label, caps.workgroup_bytes);
-            let detail = format!("{label}: {} bytes of workgroup memory are more than {most}", self.shared.1);
+        let limits = [
+            ("lanes of a workgroup", lanes as usize, caps.lanes),
+            ("bytes of workgroup memory", self.shared.1, caps.workgroup_bytes),
+            ("memories at once", self.declared.len(), caps.buffers),
+        ];
+        if let Some((what, needed, most)) = limits.iter().find(|(_, needed, most)| needed > &(*most as usize))
+        {
+            let detail = format!("{}: {needed} {what} are more than {most}", self.printer.kernel.label);
             return Err(Error::Device { device: "wgpu".into(), detail });
         }
         let mut text = String::new();

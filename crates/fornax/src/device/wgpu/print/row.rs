@@ -5,11 +5,12 @@
 mod exponentials;
 mod split;
 
-use super::lanes::{Team, precedes, reduce, reduce_arg};
+use super::lanes::{Team, precedes, reduce, reduce_arg, shared_as};
 use super::map::coordinates;
-use super::module::{Binding, line, value_type};
+use super::module::{line, size_of, value_type};
+use super::parts::Parts;
 use super::program::{Point, Program, combine, identity};
-use super::{Module, Printed, Printer};
+use super::{Caps, Module, Printed, Printer};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::graph::Reduce;
@@ -76,9 +77,38 @@ impl<'a> Rows<'a> {
         Rows { rows: size(&kept), length: size(&reduced), program, kept, reduced, pass, passes }
     }
 
-    /// Whether a workgroup for each row would leave most of the device idle.
-    fn are_few(&self, printer: &Printer<'_>) -> bool {
-        self.rows * 4 < printer.caps.parallel as usize
+    /// Whether a workgroup for each row would leave most of the device idle, and several may share one: parts of positions
+    /// are not combined, and those of other reductions need memories to be in.
+    fn may_be_shared(&self, printer: &Printer<'_>) -> bool {
+        let few = self.rows * 4 < printer.caps.parallel as usize;
+        let positions = self.all_reductions().any(|i| is_arg(self.reduction(i).0));
+        few && !positions && printer.has_room(self.program.segment, &self.parts(0))
+    }
+
+    fn all_reductions(&self) -> impl Iterator<Item = usize> {
+        (0..self.passes).flat_map(|pass| self.reductions(pass))
+    }
+
+    /// The parts of all reductions, in memories from `first` on.
+    fn parts(&self, first: usize) -> Parts {
+        Parts::of(self.all_reductions().map(|i| self.reduction(i).2), first)
+    }
+
+    /// The most lanes of a workgroup, as a power of two, that have the workgroup memory to reduce what they found.
+    fn most_lanes(&self, caps: &Caps) -> u32 {
+        let mut types: Vec<&str> = vec![];
+        for i in self.all_reductions() {
+            let (op, _, dtype) = self.reduction(i);
+            let position = is_arg(op).then_some("position");
+            for t in position.into_iter().chain([value_type(shared_as(op, dtype).1, caps.int64)]) {
+                if !types.contains(&t) {
+                    types.push(t);
+                }
+            }
+        }
+        let bytes = types.iter().map(|t| size_of(t)).sum::<usize>().max(1);
+        let lanes = (caps.workgroup_bytes as usize / bytes).max(1).ilog2();
+        caps.lanes.min(1024).min(1 << lanes)
     }
 
     fn dims(&self, axes: &[usize]) -> Vec<usize> {
@@ -255,23 +285,18 @@ pub(super) fn print<'a>(
 ) -> Result<()> {
     let rows = Rows::new(&printer.module(), body, segment);
     let vectors = rows.vectors();
-    if rows.are_few(printer) && rows.length >= LONG && !finds_positions(body) {
+    if rows.length >= LONG && rows.may_be_shared(printer) {
         return split::print(printer, &[vec![rows]], printed);
     }
     // Enough lanes that each keeps a handful of elements; few enough that short rows share a workgroup.
     let per_lane = (8 / rows.program.vector).max(rows.closed() / 2).max(1);
-    let most = printer.caps.lanes.min(1024) as usize;
+    let most = rows.most_lanes(printer.caps) as usize;
     let width = vectors.div_ceil(per_lane).next_power_of_two().clamp(1, most);
     if vectors.div_ceil(width) * rows.program.vector <= RESIDENT {
         resident(printer, &rows, width as u32, printed)
     } else {
         streaming(printer, &rows, printed)
     }
-}
-
-/// Whether a reduction gives a position: such parts are not combined.
-fn finds_positions(body: &Loop) -> bool {
-    body.program.iter().any(|instr| matches!(instr.inst, Inst::Reduce(op, _) if is_arg(op)))
 }
 
 /// Opens the text: which row a team works on. Teams past the last row repeat it, and store nothing.
@@ -385,7 +410,7 @@ fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> R
         .vectors()
         .div_ceil(8.max(2 * rows.closed()))
         .next_power_of_two()
-        .clamp(32, printer.caps.lanes.min(1024) as usize);
+        .clamp(32, rows.most_lanes(printer.caps) as usize);
     let team = team(width as u32);
     let row = open_rows(&mut m, rows, team);
     let vectors = format!("{}u", rows.vectors());
@@ -412,22 +437,4 @@ fn streaming(printer: &Printer<'_>, rows: &Rows<'_>, printed: &mut Printed) -> R
     let per = (team.lanes / team.width) as usize;
     printed.dispatches.push(m.finish(team.lanes, rows.rows.div_ceil(per))?);
     Ok(())
-}
-
-/// Partial results are kept in the compute type; bools as words.
-pub(super) fn scratch_dtype(dtype: DType) -> DType {
-    match dtype.compute() {
-        DType::Bool | DType::U8 => DType::U32,
-        other => other,
-    }
-}
-
-pub(super) fn scratch_value(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str) -> String {
-    let value = m.elements(Binding::Scratch(scratch), scratch_dtype(dtype), at, 1).remove(0);
-    if dtype == DType::Bool { format!("({value} != 0u)") } else { value }
-}
-
-pub(super) fn put_scratch(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str, value: &str) {
-    let value = if dtype == DType::Bool { format!("select(0u, 1u, {value})") } else { value.to_string() };
-    m.store(Binding::Scratch(scratch), scratch_dtype(dtype), at, &[value]);
 }

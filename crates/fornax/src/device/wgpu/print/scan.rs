@@ -5,8 +5,8 @@
 use super::lanes::{Team, reduce};
 use super::line::Lines;
 use super::module::{Binding, Module, line};
+use super::parts::{bytes_kept, keep, kept};
 use super::program::{combine, identity};
-use super::row::{put_scratch, scratch_value};
 use super::{Printed, Printer};
 use crate::error::Result;
 use crate::graph::Reduce;
@@ -31,7 +31,7 @@ pub(super) fn print(printer: &Printer<'_>, body: &Scan, printed: &mut Printed) -
     let parts = chunks.div_ceil(per);
     let scratch = printed.scratch.len();
     if parts > 1 {
-        printed.scratch.push(lines.count * parts * lines.dtype.compute().size().max(4));
+        printed.scratch.push(lines.count * parts * bytes_kept(lines.dtype));
         part_sums(printer, body, [parts, per * CHUNK, scratch], printed)?;
     }
     chunked(printer, body, [parts, per * CHUNK, scratch], printed)
@@ -99,7 +99,7 @@ fn part_sums(
     let team = Team { lanes: LANES as u32, width: LANES as u32 };
     let total = reduce(&mut m, team, Reduce::Sum, lines.dtype, "sum");
     line!(m, "if (lane == 0u && group < {groups}u) {{");
-    put_scratch(&mut m, scratch, lines.dtype, "work", &total);
+    keep(&mut m, scratch, lines.dtype, "work", &total);
     line!(m, "}}");
     printed.dispatches.push(m.finish(LANES as u32, groups)?);
     Ok(())
@@ -128,7 +128,7 @@ fn chunked(
     if parts > 1 {
         m.want(Binding::Scratch(scratch), 1);
         line!(m, "for (var p = 0u; p < part; p++) {{");
-        let x = scratch_value(&mut m, scratch, lines.dtype, &format!("row * {parts}u + p"));
+        let x = kept(&mut m, scratch, lines.dtype, &format!("row * {parts}u + p"));
         let sum = add(&mut m, "carry", &x);
         line!(m, "carry = {sum};");
         line!(m, "}}");

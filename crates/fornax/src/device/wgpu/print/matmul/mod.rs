@@ -138,8 +138,9 @@ fn estimate(
     let batch: usize = body.batch.iter().product();
     let (down, across) = (body.m.div_ceil(rows), body.n.div_ceil(columns));
     // Unfinished sums must fit one binding, and are not worth more than a large operand.
-    let sums = parts * batch * body.m * body.n * sum_dtype(body).size();
-    if parts > 1 && (body.k < parts * depth * 4 || sums as u64 > caps.binding_bytes.min(1 << 28)) {
+    let sums =
+        [parts, batch, body.m, body.n, sum_dtype(body).size()].iter().map(|&n| n as u64).product::<u64>();
+    if parts > 1 && (body.k < parts * depth * 4 || sums > caps.binding_bytes.min(1 << 28)) {
         return None;
     }
     // Equal products that split their sums share the memory of those, and so wait for each other.

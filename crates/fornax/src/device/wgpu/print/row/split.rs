@@ -4,12 +4,14 @@
 use super::super::lanes::{Team, reduce};
 use super::super::map::most_memories;
 use super::super::module::{Binding, Module, line};
+use super::super::parts::{Parts, keep, kept};
 use super::super::program::combine;
 use super::super::{Printed, Printer};
-use super::{LONG, Rows, finds_positions, pass_loop, put_scratch, scratch_value};
+use super::{LONG, Rows, pass_loop};
 use crate::error::Result;
-use crate::kernel::{Inst, Level, Loop};
+use crate::kernel::{Level, Loop};
 use std::fmt::Write;
+use std::rc::Rc;
 
 /// So many segments take longer one by one than in the two dispatches of those that are printed together.
 const SEVERAL: usize = 4;
@@ -23,18 +25,18 @@ pub(in super::super) fn print_together<'a>(
 ) -> Result<Vec<bool>> {
     let m = printer.module();
     let all: Vec<Rows<'a>> = body.segments.iter().map(|segment| Rows::new(&m, body, segment)).collect();
-    let few: Vec<bool> = all.iter().map(|rows| rows.are_few(printer)).collect();
+    let few: Vec<bool> = all.iter().map(|rows| rows.may_be_shared(printer)).collect();
     let long = all.iter().zip(&few).any(|(rows, few)| *few && rows.length >= LONG);
     let many = few.iter().filter(|few| **few).count() > SEVERAL;
     let worth = body.segments.len() > 1 && (long || many);
-    if !worth || body.reduced.last() != Some(&true) || finds_positions(body) {
+    if !worth || body.reduced.last() != Some(&true) {
         return Ok(vec![false; few.len()]);
     }
     let own = all.into_iter().zip(&few).filter(|(_, few)| **few).map(|(rows, _)| rows);
     let mut chunks: Vec<Vec<Rows<'a>>> = vec![];
-    let scratch = body.program.iter().filter(|instr| matches!(instr.inst, Inst::Reduce(..))).count();
-    let (mut used, most) = (usize::MAX, most_memories(printer).saturating_sub(scratch));
+    let mut used = usize::MAX;
     for mut rows in own {
+        let most = most_memories(printer).saturating_sub(rows.parts(0).kinds.len());
         used = used.saturating_add(printer.memories(rows.program.segment));
         if used > most {
             used = printer.memories(rows.program.segment);
@@ -53,29 +55,27 @@ pub(in super::super) fn print_together<'a>(
 /// pass begins by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own. The chunks
 /// of a pass do not wait for each other.
 pub(super) fn print(printer: &Printer<'_>, chunks: &[Vec<Rows<'_>>], printed: &mut Printed) -> Result<()> {
-    let lanes = printer.caps.workgroup as usize;
+    let Some(first) = chunks.first().and_then(|chunk| chunk.first()) else { return Ok(()) };
+    let lanes = printer.caps.workgroup.min(first.most_lanes(printer.caps));
     // At least four vectors a lane, and not more workgroups than keep the device busy.
     let all: usize = chunks.iter().flatten().map(|rows| rows.rows * rows.vectors()).sum();
     let parts = |rows: &Rows<'_>| {
         let share = printer.caps.parallel as usize * 4 * rows.rows * rows.vectors() / all.max(1);
         let wanted = share.max(1).div_ceil(rows.rows);
-        wanted.min(rows.vectors().div_ceil(lanes * 4)).clamp(1, 4096)
+        wanted.min(rows.vectors().div_ceil(lanes as usize * 4)).clamp(1, 4096)
     };
-    let Some(first) = chunks.first().and_then(|chunk| chunk.first()) else { return Ok(()) };
-    let reductions: Vec<usize> = (0..first.passes).flat_map(|p| first.reductions(p)).collect();
+    let reductions: Vec<usize> = first.all_reductions().collect();
     let mut pieces: Vec<Vec<Piece<'_, '_>>> = vec![];
     for chunk in chunks {
-        let first_scratch = printed.scratch.len();
+        let places = Rc::new(first.parts(printed.scratch.len()));
         let (mut base, mut own) = (0, vec![]);
         for rows in chunk {
             let parts = parts(rows);
-            own.push(Piece { rows, parts, base, first_scratch, reductions: &reductions });
+            own.push(Piece { rows, lanes, parts, base, places: places.clone(), reductions: &reductions });
             base += rows.rows * parts;
         }
         pieces.push(own);
-        for &i in &reductions {
-            printed.scratch.push(base * first.reduction(i).2.compute().size().max(4));
-        }
+        printed.scratch.extend(places.bytes(base));
     }
     for pass in 0..first.passes {
         let last = pass + 1 == first.passes;
@@ -98,7 +98,7 @@ pub(super) fn print(printer: &Printer<'_>, chunks: &[Vec<Rows<'_>>], printed: &m
                 }
                 groups += own;
             }
-            printed.dispatches.push(m.finish(lanes as u32, groups)?);
+            printed.dispatches.push(m.finish(lanes, groups)?);
         }
     }
     Ok(())
@@ -107,11 +107,12 @@ pub(super) fn print(printer: &Printer<'_>, chunks: &[Vec<Rows<'_>>], printed: &m
 /// A segment of a split loop.
 struct Piece<'r, 'a> {
     rows: &'r Rows<'a>,
-    /// Workgroups that share a row, and where their sums begin in the scratch memories.
+    lanes: u32,
+    /// Workgroups that share a row, and how many parts come before theirs.
     parts: usize,
     base: usize,
-    first_scratch: usize,
-    /// All reductions of the loop; each has a scratch memory.
+    /// Where parts of all reductions of the loop lie, and which these are.
+    places: Rc<Parts>,
     reductions: &'r [usize],
 }
 
@@ -125,13 +126,17 @@ impl Piece<'_, '_> {
         self.rows.rows * if self.whole(pass) { 1 } else { self.parts }
     }
 
-    fn scratch_of(&self, i: usize) -> usize {
-        self.first_scratch + self.reductions.iter().position(|&r| r == i).unwrap_or(0)
+    /// Where a part of a reduction of some row lies: its memory and its address there.
+    fn place(&self, i: usize, part: &str) -> (usize, String) {
+        let reduction = self.reductions.iter().position(|&r| r == i).unwrap_or(0);
+        let base = if self.base > 0 { format!("{}u + ", self.base) } else { String::new() };
+        let number = format!("{base}row * {}u + {part}", self.parts);
+        (self.places.memory(reduction), self.places.number(reduction, &number))
     }
 
     fn print(&self, m: &mut Module<'_>, pass: usize, group: &str) {
         let (rows, parts) = (self.rows, self.parts);
-        let (lanes, vectors) = (m.printer.caps.workgroup, rows.vectors());
+        let (lanes, vectors) = (self.lanes, rows.vectors());
         let team = Team { lanes, width: lanes };
         let share = vectors.div_ceil(parts);
         let reductions = rows.reductions(pass);
@@ -139,15 +144,9 @@ impl Piece<'_, '_> {
         let levels =
             if last { &[Level::Uniform, Level::Kept, Level::Element][..] } else { &[Level::Element] };
         rows.program.declare(m, levels);
-        for before in 0..pass {
-            for i in rows.reductions(before) {
-                m.want(Binding::Scratch(self.scratch_of(i)), 1);
-            }
+        for i in (0..=pass).flat_map(|pass| rows.reductions(pass)) {
+            m.want(Binding::Scratch(self.place(i, "").0), 1);
         }
-        for &i in &reductions {
-            m.want(Binding::Scratch(self.scratch_of(i)), 1);
-        }
-        let base = if self.base > 0 { format!("{}u + ", self.base) } else { String::new() };
         let per_row = if self.whole(pass) { 1 } else { parts };
         line!(m, "let place = lane;");
         line!(m, "let row = min({group} / {per_row}u, {}u);", rows.rows - 1);
@@ -163,8 +162,8 @@ impl Piece<'_, '_> {
             line!(m, "for (var piece = place; piece < {parts}u; piece += {lanes}u) {{");
             for &i in &known {
                 let (op, _, dtype) = rows.reduction(i);
-                let at = format!("{base}row * {parts}u + piece");
-                let value = scratch_value(m, self.scratch_of(i), dtype, &at);
+                let (memory, at) = self.place(i, "piece");
+                let value = kept(m, memory, dtype, &at);
                 let sum = combine(m, op, dtype, &format!("acc{i}"), &value);
                 line!(m, "acc{i} = {sum};");
             }
@@ -182,8 +181,8 @@ impl Piece<'_, '_> {
             let (op, _, dtype) = rows.reduction(i);
             let sum = reduce(m, team, op, dtype, &format!("acc{i}"));
             line!(m, "if (real && place == 0u) {{");
-            let at = format!("{base}row * {parts}u + part");
-            put_scratch(m, self.scratch_of(i), dtype, &at, &sum);
+            let (memory, at) = self.place(i, "part");
+            keep(m, memory, dtype, &at, &sum);
             line!(m, "}}");
         }
         if last {
