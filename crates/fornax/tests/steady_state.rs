@@ -292,5 +292,18 @@ fn a_burst_computes_the_same_and_tells_the_time_of_one() -> Result<()> {
     assert_eq!(held.to_vec::<f32>()?[..2], [0.0, 1.0]);
     let fresh = device.stats().pool.fresh_bytes - before.pool.fresh_bytes;
     assert!(fresh <= 257 << 20, "{fresh} bytes");
+    // Together they are not more than a budget leaves, as the pool counts.
+    let one = new.narrow(0, 0, 1)?.add(1.0)?;
+    device.set_timing(TimingMode::Off);
+    device.trim();
+    let most = device.stats().pool.live_bytes + (16 << 10);
+    device.set_memory_budget(Some(most as usize));
+    device.reset_stats();
+    device.set_timing(TimingMode::Bursts(2000));
+    one.eval()?;
+    device.set_timing(TimingMode::Off);
+    let peak = device.stats().pool.peak_bytes;
+    assert!(peak <= most, "{peak} bytes, {most} at most");
+    device.set_memory_budget(None);
     Ok(())
 }
