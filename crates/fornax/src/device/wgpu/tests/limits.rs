@@ -1,0 +1,186 @@
+//! Every kernel shape on adapters that have less, and what no adapter can hold.
+
+use super::super::print::print;
+use super::*;
+use crate::optim::{AdamW, Optimizer};
+use crate::{AttentionOptions, Error};
+
+/// A few cases of every kernel shape.
+fn every_shape(with: &str, device: &Device) -> Result<()> {
+    let named = |what: &str| format!("{with}: {what}");
+    for dtype in [DType::F32, DType::F16, DType::BF16, DType::I64, DType::U8] {
+        let (x, y) = (wave(&[33, 65], 0.37, dtype, device)?, wave(&[65], 0.71, dtype, device)?);
+        check(&named(&format!("map {dtype}")), x.mul(3)?.add(&y)?.maximum(&x))?;
+        check(&named(&format!("sliced {dtype}")), x.narrow(1, 1, 31)?.t()?.add(&x.narrow(1, 3, 31)?.t()?))?;
+        check(&named(&format!("bools {dtype}")), x.gt(&y)?.logical_or(&x.eq(&y)?))?;
+        check(&named(&format!("sums {dtype}")), x.sum(&[0], false))?;
+    }
+    let x = wave(&[40, 130], 0.13, DType::F32, device)?;
+    check(&named("gelu"), x.mul(1.5)?.add(0.25)?.gelu())?;
+    check(&named("softmax"), x.softmax(1))?;
+    check(&named("layer norm"), wave(&[9, 1030], 0.2, DType::F16, device)?.layer_norm(1, None, None, 1e-5))?;
+    check(&named("argmax"), x.argmax(Some(1), false))?;
+    check(&named("columns"), wave(&[700, 40], 0.3, DType::F32, device)?.sqr()?.sum(&[0], false))?;
+    check(&named("long row"), wave(&[1, 70_001], 0.01, DType::F32, device)?.softmax(1))?;
+    check(&named("sort"), x.argsort(1, true))?;
+    check(&named("running sums"), x.cumsum(0))?;
+    check(&named("random"), Tensor::rand(&[33, 65], DType::F32, device))?;
+    for (dtype, m, n, k) in [
+        (DType::F32, 17, 33, 9),
+        (DType::F32, 130, 70, 800),
+        (DType::F16, 128, 128, 64),
+        (DType::BF16, 65, 31, 129),
+        (DType::F32, 2, 300, 80),
+    ] {
+        let (a, b) = (wave(&[m, k], 0.17, dtype, device)?, wave(&[k, n], 0.23, dtype, device)?);
+        let bias = wave(&[n], 0.9, dtype, device)?;
+        check(&named(&format!("product {dtype} {m}x{n}x{k}")), a.matmul(&b)?.add(&bias)?.relu())?;
+    }
+    for dtype in [DType::F32, DType::F16, DType::I64, DType::U8] {
+        let right = operand([70, 64], true, 0.23, dtype, device)?;
+        let product = wave(&[3, 70], 0.17, dtype, device)?.matmul(&right)?;
+        check(&named(&format!("few rows {dtype}")), product.add(&wave(&[64], 0.9, dtype, device)?))?;
+    }
+    let (a, b) = (wave(&[3, 20, 16], 0.1, DType::F32, device)?, wave(&[24, 16], 0.7, DType::F32, device)?);
+    check(&named("batched transposed product"), a.matmul(&b.t()?))?;
+    let q = wave(&[1, 2, 20, 16], 0.7, DType::F32, device)?.variable()?;
+    let options = AttentionOptions { causal: true, ..Default::default() };
+    let attended = q.scaled_dot_product_attention(&q, &q, &options)?;
+    check(&named("attention gradient"), Ok(crate::grad(&attended.sqr()?.sum_all()?, &[&q])?.remove(0)))?;
+    check(&named("attention"), Ok(attended))?;
+    let table = wave(&[9, 24], 0.2, DType::F32, device)?.variable()?;
+    let ids = Tensor::from_slice(&[4i64, 0, 4, 2, 8], &[5], device)?;
+    let rows = Tensor::embedding(&table, &ids)?;
+    check(&named("scatter"), Ok(crate::grad(&rows.sqr()?.sum_all()?, &[&table])?.remove(0)))?;
+    let bad = Tensor::from_slice(&[4i64, 9], &[2], device)?;
+    let bad = Tensor::embedding(&table, &bad)?.to_bytes();
+    assert!(matches!(bad, Err(Error::Index { .. })), "{with}: {bad:?}");
+    Ok(())
+}
+
+/// Steps of an optimizer, whose kernels write over what they read and take numbers that change.
+fn train(device: &Device) -> Result<Vec<f32>> {
+    let weights = crate::nn::Parameter::new(&wave(&[12, 7], 0.3, DType::F32, device)?)?;
+    let mut optimizer = Optimizer::new(AdamW::default(), 0.1, vec![("w".into(), weights.clone())])?;
+    let x = wave(&[20, 12], 0.7, DType::F32, device)?;
+    for step in 0..3 {
+        optimizer.set_lr(0.1 / (1.0 + step as f64))?;
+        optimizer.step(&x.matmul(&weights.tensor())?.sqr()?.mean_all()?.backward()?)?;
+    }
+    weights.tensor().to_vec::<f32>()
+}
+
+#[test]
+fn every_kernel_shape_without_each_feature() -> Result<()> {
+    type Limit = fn(Caps) -> Caps;
+    let limits: [(&str, Limit); 10] = [
+        ("no f16", |c| Caps { f16: false, cooperative: false, ..c }),
+        ("no 64-bit integers", |c| Caps { int64: false, ..c }),
+        ("no subgroups", |c| Caps { subgroup: None, cooperative: false, ..c }),
+        ("subgroups that may be small", |c| Caps {
+            subgroup: c.subgroup.map(|_| 4),
+            cooperative: false,
+            ..c
+        }),
+        ("no immediates", |c| Caps { immediates: false, ..c }),
+        ("no products of four bytes", |c| Caps { packed: false, ..c }),
+        ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
+        ("small workgroups", |c| Caps { lanes: 256, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
+        ("few bindings", |c| Caps { buffers: 8, ..c }),
+        ("small grids", |c| Caps { groups: 40, ..c }),
+    ];
+    let want = train(&Device::cpu())?;
+    for (name, limit) in limits {
+        let Some((_, device)) = limited(limit) else { return Ok(()) };
+        every_shape(name, &device)?;
+        for (i, (g, w)) in train(&device)?.iter().zip(&want).enumerate() {
+            assert!((g - w).abs() < 1e-4, "{name}: weight {i} is {g}, not {w}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn reductions_of_one_tensor_fit_few_bindings_and_little_memory() -> Result<()> {
+    let small = |caps| Caps { buffers: 8, parallel: 512, workgroup_bytes: 16 << 10, ..caps };
+    let Some((gpu, device)) = limited(small) else { return Ok(()) };
+    let named = |results: Vec<Tensor>| -> Vec<(String, Tensor)> {
+        results.into_iter().enumerate().map(|(i, result)| (format!("reduction {i}"), result)).collect()
+    };
+    // Of a row that workgroups share; of columns and of rows with every type of values, of which workgroups have more lanes
+    // than there is memory for.
+    let long = positive(&[70_000], 0.37, DType::F32, &device)?;
+    let flat = wave(&[3000, 40], 0.37, DType::F32, &device)?;
+    let rows = wave(&[3, 20_000], 0.37, DType::F32, &device)?;
+    let all_types = |x: &Tensor, axis: isize| -> Result<Vec<Tensor>> {
+        let as_int = |dtype| x.mul(10)?.to_dtype(dtype);
+        Ok(vec![
+            x.max(&[axis], false)?,
+            x.gt(1.99)?.any(&[axis], false)?,
+            as_int(DType::I64)?.sum(&[axis], false)?,
+            as_int(DType::I32)?.max(&[axis], false)?,
+        ])
+    };
+    let of_one = vec![
+        long.sum_all()?,
+        long.max_all()?,
+        long.min_all()?,
+        long.sqr()?.sum_all()?,
+        long.sqrt()?.sum_all()?,
+        long.gt(1.0)?.any(&[0], false)?,
+        long.sub(&long.mean_all()?)?.sqr()?.sum_all()?,
+    ];
+    for all in [of_one, all_types(&flat, 0)?, all_types(&rows, 1)?] {
+        let plan = crate::realize::plan(&all.iter().collect::<Vec<_>>())?;
+        for step in &plan.steps {
+            for dispatch in print(&step.kernel, &[], None, &gpu.caps)?.dispatches {
+                assert!(dispatch.bindings.len() <= 8, "{}: {:?}", step.kernel.label, dispatch.bindings);
+            }
+        }
+        check_together(&named(all))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_passes_a_limit_is_an_error_that_says_so() -> Result<()> {
+    let few = |c| Caps { binding_bytes: 1 << 20, groups: 2, ..c };
+    let Some((_, device)) = limited(few) else { return Ok(()) };
+    let large = Tensor::ones(&[1 << 19], DType::F32, &device)?.add(1.0)?;
+    match large.to_bytes() {
+        Err(Error::Device { detail, .. }) => assert!(detail.contains("1048576 bytes"), "{detail}"),
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    let wide = Tensor::arange(0, 100_000, 1, DType::F32, &device)?.add(1.0)?;
+    match wide.to_bytes() {
+        Err(Error::Device { detail, .. }) => assert!(detail.contains("2 x 2"), "{detail}"),
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    let double = Tensor::from_slice(&[1f64], &[1], &device)?.add(1.0)?.to_bytes();
+    assert!(matches!(double, Err(Error::DType { .. })), "{double:?}");
+    // It goes on.
+    check("after", Tensor::arange(0, 100, 1, DType::F32, &device)?.add(1.0))
+}
+
+#[test]
+fn rows_are_not_longer_than_a_kernel_can_address() -> Result<()> {
+    // Enough for what is asked for, not for longer rows.
+    let Some((_, device)) = limited(|caps| Caps { binding_bytes: 137_000, cooperative: false, ..caps })
+    else {
+        return Ok(());
+    };
+    let sides = (wave(&[33, 24], 0.37, DType::F32, &device)?, wave(&[24, 1031], 0.71, DType::F32, &device)?);
+    check("a product that just fits", sides.0.matmul(&sides.1)?.softmax(-1)?.sum(&[1], false))
+}
+
+#[test]
+fn buffers_are_whole_lines_long() -> Result<()> {
+    let Some((gpu, _)) = limited(|caps| caps) else { return Ok(()) };
+    for bytes in [1, 16, 256, 300] {
+        let size = gpu.memory(bytes)?.buffer.size();
+        assert!(size >= bytes as u64 && size.is_multiple_of(128), "{bytes}: {size}");
+    }
+    // The smallest one, which comes first and would shift all others.
+    assert!(gpu.reader.status.size().is_multiple_of(128));
+    Ok(())
+}
