@@ -74,6 +74,20 @@ fn min_nan(a: f32, b: f32) -> f32 {
 const SIGN_NAN: &str = "\
 fn sign_nan(x: f32) -> f32 { return select(sign(x), x, is_nan(x) | (x == 0.0)); }
 ";
+const PACK_HALF: &str = "\
+// Rounded to the nearest, ties to even. WGSL lets packing cut, and do anything beyond the largest half.
+fn half_bits(x: f32) -> u32 {
+    let u = bitcast<u32>(x);
+    let size = u & 0x7fffffffu;
+    // Next to 0.5 floats lie as close together as halves below the normal ones.
+    let small = bitcast<u32>(bitcast<f32>(min(size, 0x38800000u)) + 0.5) - 0x3f000000u;
+    let normal = (size + 0xfffu + ((size >> 13u) & 1u) - 0x38000000u) >> 13u;
+    let finite = select(normal, small, size < 0x38800000u);
+    let large = select(0x7c00u, 0x7e00u, size > 0x7f800000u);
+    return ((u >> 16u) & 0x8000u) | select(finite, large, size >= 0x477ff000u);
+}
+fn pack_half(a: f32, b: f32) -> u32 { return half_bits(a) | (half_bits(b) << 16u); }
+";
 const BRAIN: &str = "\
 fn brain_bits(x: f32) -> u32 {
     let u = bitcast<u32>(x);
@@ -439,9 +453,10 @@ impl Function {
     }
 
     /// Functions that it calls itself.
-    pub fn needs(self) -> &'static [Function] {
+    pub fn needs(self, caps: &Caps) -> &'static [Function] {
         use Function::*;
         match self {
+            RoundHalf if !caps.f16 => &[PackHalf],
             MaxNan | MinNan | SignNan | Tanh | Erf | FloatToI32 | FloatToU32 | FloatToI64 => &[IsNan],
             Sin | Cos | Tan => &[QuarterTurn],
             Divide => &[IsNan, Infinity],
@@ -472,10 +487,11 @@ impl Function {
                 "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(f32(f16(a)), f32(f16(b)))); }\n"
                     .into()
             }
-            PackHalf => "fn pack_half(a: f32, b: f32) -> u32 { return pack2x16float(vec2<f32>(a, b)); }\n".into(),
+            PackHalf => PACK_HALF.into(),
             RoundHalf if caps.f16 => "fn round_half(x: f32) -> f32 { return f32(f16(x)); }\n".into(),
-            RoundHalf => "fn round_half(x: f32) -> f32 { return unpack2x16float(pack2x16float(vec2<f32>(x, 0.0))).x; }\n"
-                .into(),
+            RoundHalf => {
+                "fn round_half(x: f32) -> f32 { return unpack2x16float(pack_half(x, 0.0)).x; }\n".into()
+            }
             BrainBits => BRAIN.into(),
             RoundBrain => ROUND_BRAIN.into(),
             QuarterTurn => QUARTER_TURN.into(),

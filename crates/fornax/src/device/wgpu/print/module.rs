@@ -195,7 +195,7 @@ impl<'a> Module<'a> {
 
     /// Includes a helper function and gives its name.
     pub fn function(&mut self, f: Function) -> &'static str {
-        for &needed in f.needs() {
+        for &needed in f.needs(self.printer.caps) {
             self.function(needed);
         }
         self.functions.insert(f);

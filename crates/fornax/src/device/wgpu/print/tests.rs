@@ -2,12 +2,12 @@
 //! that such an adapter takes; and an adapter that uses little of what it has must compute the same.
 
 use super::{Caps, Dispatch, print};
+use crate::device::wgpu::tests::limited;
 use crate::dtype::DType;
 use crate::graph::AttentionSpec;
 use crate::kernel::{Attention, AttentionGrad, Body, Kernel, Port, Scan, ScatterAdd, Sort, Work};
 use crate::view::View;
 use crate::{AttentionOptions, Device, Result, Tensor, grad};
-use std::sync::Arc;
 use wgpu::naga;
 
 pub(super) const LARGE: Caps = Caps {
@@ -344,11 +344,7 @@ fn an_adapter_with_little_computes_the_same() -> Result<()> {
             workgroup_bytes: bytes,
             ..caps
         };
-        let Ok(gpu) = crate::device::wgpu::Wgpu::open_with("wgpu", little) else {
-            println!("no wgpu adapter: nothing was tested");
-            return Ok(());
-        };
-        let device = Device::with_backend(Arc::new(gpu));
+        let Some((_, device)) = limited(little) else { return Ok(()) };
         for (dtype, d) in [(DType::F32, 128), (DType::F16, 12), (DType::F32, 6)] {
             let q = wave(&[1, 2, 20, d], 0.7, dtype, &device)?.variable()?;
             let k = wave(&[1, 1, 33, d], 0.3, dtype, &device)?.variable()?;
@@ -387,11 +383,7 @@ fn workgroups_of_any_size_compute_the_same() -> Result<()> {
             cooperative: false,
             ..caps
         };
-        let Ok(gpu) = crate::device::wgpu::Wgpu::open_with("wgpu", limit) else {
-            println!("no wgpu adapter: nothing was tested");
-            return Ok(());
-        };
-        let device = Device::with_backend(Arc::new(gpu));
+        let Some((_, device)) = limited(limit) else { return Ok(()) };
         let x = wave(&[70_001], 0.37, DType::F32, &device)?;
         compare("map", &x.gelu()?.mul(&x)?)?;
         compare("long sum", &x.sqr()?.sum_all()?)?;
@@ -407,11 +399,7 @@ fn gradients_of_attention_in_rounds() -> Result<()> {
     // Two parts of dq are all that can be bound, and not all gradients with the mask at once.
     let (b, h, hk, t, d) = (1, 4, 2, 150, 16);
     let few = |caps: Caps| Caps { binding_bytes: (2 * b * h * t * d * 4) as u64, buffers: 8, ..caps };
-    let Ok(gpu) = crate::device::wgpu::Wgpu::open_with("wgpu", few) else {
-        println!("no wgpu adapter: nothing was tested");
-        return Ok(());
-    };
-    let device = Device::with_backend(Arc::new(gpu));
+    let Some((_, device)) = limited(few) else { return Ok(()) };
     for (causal, masked) in [(true, false), (false, true)] {
         let q = wave(&[b, h, t, d], 0.7, DType::F32, &device)?.variable()?;
         let k = wave(&[b, hk, t, d], 0.3, DType::F32, &device)?.variable()?;

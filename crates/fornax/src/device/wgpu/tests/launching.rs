@@ -79,14 +79,17 @@ fn a_long_batch_is_submitted_in_pieces_and_runs_in_order() -> Result<()> {
     let right = (0..300).fold(0.0f32, |v, step| if step % 3 == 0 { v * 0.5 } else { v + 1.0 });
     for immediates in [true, false] {
         let limit = |caps: Caps| Caps { immediates: caps.immediates && immediates, ..caps };
-        let Some((_, device)) = limited(limit) else { return Ok(()) };
+        let Some((gpu, device)) = limited(limit) else { return Ok(()) };
         let x = Tensor::zeros(&[64], DType::F32, &device)?;
         x.eval()?;
         for _ in 0..2 {
             device.synchronize()?;
             device.reset_stats();
             let u = chain(&x)?;
-            assert!(device.stats().launches >= 300 && device.stats().submits == 2, "{:?}", device.stats());
+            // Arguments in a buffer may be many bytes.
+            let submits = if gpu.caps.immediates { 2..=2 } else { 2..=3 };
+            let stats = device.stats();
+            assert!(stats.launches >= 300 && submits.contains(&stats.submits), "{stats:?}");
             assert_eq!(u.to_vec::<f32>()?, vec![right; 64]);
         }
         // In the threads that write commands, too: who waits there may launch what another one wants.

@@ -4,6 +4,7 @@ use super::super::print::print;
 use super::*;
 use crate::optim::{AdamW, Optimizer};
 use crate::{AttentionOptions, Error};
+use half::f16;
 
 /// A few cases of every kernel shape.
 fn every_shape(with: &str, device: &Device) -> Result<()> {
@@ -138,6 +139,35 @@ fn reductions_of_one_tensor_fit_few_bindings_and_little_memory() -> Result<()> {
             }
         }
         check_together(&named(all))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn floats_become_the_nearest_halves() -> Result<()> {
+    // Every half, what lies between it and the next one, and what lies beside that; the last of them round to infinity.
+    let mut values: Vec<f32> = vec![f32::INFINITY, f32::NAN, 1e20, f32::MAX, 65_536.0, 1e-30, 1e-40];
+    for bits in 0..0x7c00u16 {
+        let (half, next) = (f16::from_bits(bits).to_f32(), f16::from_bits(bits + 1).to_f32());
+        let between = (half + next.min(65_536.0)) / 2.0;
+        values.extend([half, between, between.next_up(), between.next_down()]);
+    }
+    values.extend(values.clone().iter().map(|value| -value));
+    for halves in [true, false] {
+        let limit = |caps: Caps| Caps { f16: caps.f16 && halves, cooperative: false, ..caps };
+        let Some((_, device)) = limited(limit) else { return Ok(()) };
+        let x = Tensor::from_slice(&values, &[values.len()], &device)?;
+        let (y, wide) = (x.to_dtype(DType::F16)?, x.to_dtype(DType::F16)?.to_dtype(DType::F32)?);
+        crate::eval(&[&y, &wide])?;
+        for ((&value, y), wide) in values.iter().zip(y.to_vec::<f16>()?).zip(wide.to_vec::<f32>()?) {
+            let want = f16::from_f32(value);
+            let same = |got: f16| got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
+            assert!(same(y), "{value:e} as a half is {y:e}, not {want:e}; with halves: {halves}");
+            assert!(
+                same(f16::from_f32(wide)),
+                "{value:e} rounded is {wide:e}, not {want:e}; with halves: {halves}"
+            );
+        }
     }
     Ok(())
 }

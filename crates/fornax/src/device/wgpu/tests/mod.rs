@@ -15,11 +15,23 @@ use crate::graph::interpret::{Array, Data};
 use crate::{DType, Device, Result, Tensor};
 use std::sync::Arc;
 
+/// A device that uses what `limit` leaves of an adapter. None where there is no adapter, or none that has so much.
 pub(super) fn limited(limit: impl FnOnce(Caps) -> Caps) -> Option<(Arc<Wgpu>, Device)> {
+    let mut less = false;
+    let limit = |caps: Caps| {
+        let (lanes, buffers) = (caps.lanes, caps.buffers);
+        let limited = limit(caps);
+        less = lanes < limited.lanes.max(limited.workgroup) || buffers < limited.buffers;
+        limited
+    };
     let Ok(gpu) = Wgpu::open_with("wgpu", limit) else {
         println!("no wgpu adapter: nothing was tested");
         return None;
     };
+    if less {
+        println!("the adapter has less than that: nothing was tested");
+        return None;
+    }
     let gpu = Arc::new(gpu);
     Some((gpu.clone(), Device::with_backend(gpu)))
 }
