@@ -170,6 +170,7 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
         subgroup,
         immediates: features.contains(F::IMMEDIATES) && limits.max_immediate_size >= 128,
         cooperative,
+        exp_keeps_nan: !is_software(adapter),
         // Part of WGSL: naga writes the hardware's instruction where there is one. Browsers need not know it.
         packed: !cfg!(target_family = "wasm"),
         lanes,

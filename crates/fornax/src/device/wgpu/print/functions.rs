@@ -22,6 +22,8 @@ pub(crate) enum Function {
     Acos,
     Atan,
     Atan2,
+    Exp,
+    Exp2,
     Expm1,
     Log,
     Log2,
@@ -183,10 +185,16 @@ fn atan2_exact(y: f32, x: f32) -> f32 {
     return select(full, -full, bitcast<i32>(y) < 0);
 }
 ";
+const EXP: &str = "\
+fn exp_nan(x: f32) -> f32 { return bitcast<f32>(select(bitcast<u32>(exp(x)), 0x7fc00000u, is_nan(x))); }
+";
+const EXP2: &str = "\
+fn exp2_nan(x: f32) -> f32 { return bitcast<f32>(select(bitcast<u32>(exp2(x)), 0x7fc00000u, is_nan(x))); }
+";
 const EXPM1: &str = "\
 fn expm1(x: f32) -> f32 {
     let small = x * (1.0 + x * (0.5 + x * (0.16666667 + x * (0.041666668 + x * (0.008333334 + x * 0.0013888889)))));
-    return select(exp(x) - 1.0, small, abs(x) < 0.3);
+    return bitcast<f32>(select(bitcast<u32>(select(exp(x) - 1.0, small, abs(x) < 0.3)), 0x7fc00000u, is_nan(x)));
 }
 ";
 // WGSL leaves open what the logarithm of less than nothing is.
@@ -218,7 +226,8 @@ fn sinh_exact(x: f32) -> f32 {
 const COSH: &str = "\
 fn cosh_exact(x: f32) -> f32 {
     let half_exp = exp(abs(x) * 0.5);
-    return 0.5 * half_exp * half_exp + 0.5 / half_exp / half_exp;
+    let size = 0.5 * half_exp * half_exp + 0.5 / half_exp / half_exp;
+    return bitcast<f32>(select(bitcast<u32>(size), 0x7fc00000u, is_nan(x)));
 }
 ";
 const TANH: &str = "\
@@ -423,6 +432,8 @@ impl Function {
             Acos => "acos_exact",
             Atan => "atan_exact",
             Atan2 => "atan2_exact",
+            Exp => "exp_nan",
+            Exp2 => "exp2_nan",
             Expm1 => "expm1",
             Log => "log_nan",
             Log2 => "log2_nan",
@@ -465,6 +476,7 @@ impl Function {
             Acos => &[Asin],
             Atan => &[IsNan],
             Atan2 => &[IsNan, Infinity, Atan],
+            Exp | Exp2 | Expm1 | Cosh => &[IsNan],
             Log | Log2 => &[IsNan, Infinity],
             Log1p => &[Infinity, Log],
             RoundBrain => &[BrainBits],
@@ -502,6 +514,8 @@ impl Function {
             Acos => ACOS.into(),
             Atan => ATAN.into(),
             Atan2 => ATAN2.into(),
+            Exp => EXP.into(),
+            Exp2 => EXP2.into(),
             Expm1 => EXPM1.into(),
             Log => LOG.into(),
             Log2 => LOG2.into(),

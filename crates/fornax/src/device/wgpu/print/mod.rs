@@ -49,6 +49,9 @@ pub struct Caps {
     pub immediates: bool,
     /// 16x16 cooperative matrices of f16 with f32 sums.
     pub cooperative: bool,
+    /// Whether an exponential of what is no number is none, which WGSL does not promise: some programs that play a GPU say
+    /// that it is infinite.
+    pub exp_keeps_nan: bool,
     /// Scalar products of four bytes in a word.
     pub packed: bool,
     /// The most lanes of a workgroup.

@@ -202,6 +202,12 @@ impl<'a> Module<'a> {
         f.name()
     }
 
+    /// The exponential of an expression.
+    pub fn exp(&mut self, x: &str) -> String {
+        let exp = if self.printer.caps.exp_keeps_nan { "exp" } else { self.function(Function::Exp) };
+        format!("{exp}({x})")
+    }
+
     fn declared(&self, binding: Binding) -> (&str, usize, bool) {
         match self.declared.iter().find(|d| d.binding == binding) {
             Some(d) if d.atomic => (&d.name, 1, true),

@@ -74,7 +74,7 @@ fn train(device: &Device) -> Result<Vec<f32>> {
 #[test]
 fn every_kernel_shape_without_each_feature() -> Result<()> {
     type Limit = fn(Caps) -> Caps;
-    let limits: [(&str, Limit); 10] = [
+    let limits: [(&str, Limit); 11] = [
         ("no f16", |c| Caps { f16: false, cooperative: false, ..c }),
         ("no 64-bit integers", |c| Caps { int64: false, ..c }),
         ("no subgroups", |c| Caps { subgroup: None, cooperative: false, ..c }),
@@ -84,6 +84,7 @@ fn every_kernel_shape_without_each_feature() -> Result<()> {
             ..c
         }),
         ("no immediates", |c| Caps { immediates: false, ..c }),
+        ("exponentials as they are", |c| Caps { exp_keeps_nan: true, ..c }),
         ("no products of four bytes", |c| Caps { packed: false, ..c }),
         ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
         ("small workgroups", |c| Caps { lanes: 256, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
@@ -139,6 +140,70 @@ fn reductions_of_one_tensor_fit_few_bindings_and_little_memory() -> Result<()> {
             }
         }
         check_together(&named(all))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_no_number_stays_none() -> Result<()> {
+    let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+    type Function = fn(&Tensor) -> Result<Tensor>;
+    let functions: [(&str, Function); 32] = [
+        ("neg", |x| x.neg()),
+        ("abs", |x| x.abs()),
+        ("sign", |x| x.sign()),
+        ("recip", |x| x.recip()),
+        ("sqrt", |x| x.sqrt()),
+        ("rsqrt", |x| x.rsqrt()),
+        ("exp", |x| x.exp()),
+        ("exp2", |x| x.exp2()),
+        ("expm1", |x| x.expm1()),
+        ("log", |x| x.log()),
+        ("log2", |x| x.log2()),
+        ("log1p", |x| x.log1p()),
+        ("sin", |x| x.sin()),
+        ("cos", |x| x.cos()),
+        ("tan", |x| x.tan()),
+        ("asin", |x| x.asin()),
+        ("acos", |x| x.acos()),
+        ("atan", |x| x.atan()),
+        ("sinh", |x| x.sinh()),
+        ("cosh", |x| x.cosh()),
+        ("tanh", |x| x.tanh()),
+        ("erf", |x| x.erf()),
+        ("floor", |x| x.floor()),
+        ("ceil", |x| x.ceil()),
+        ("round", |x| x.round()),
+        ("trunc", |x| x.trunc()),
+        ("relu", |x| x.relu()),
+        ("sigmoid", |x| x.sigmoid()),
+        ("gelu", |x| x.gelu()),
+        ("softplus", |x| x.softplus()),
+        ("to a power", |x| x.pow(2.5)),
+        ("half", |x| x.to_dtype(DType::F16)?.to_dtype(DType::F32)),
+    ];
+    let x = Tensor::from_slice(&[f32::NAN, 0.5, -f32::NAN], &[3], &device)?;
+    for (name, f) in functions {
+        let y = f(&x)?.to_vec::<f32>()?;
+        assert!(y[0].is_nan() && y[1].is_finite() && y[2].is_nan(), "{name}: {y:?}");
+    }
+    // Of rows that are kept, that stream and that several workgroups share, whose maximum and sum take one pass or two.
+    for n in [3, 300, 20_001, 70_000] {
+        let row = Tensor::cat(&[&Tensor::full(&[n - 1], 0.5, DType::F32, &device)?, &x.narrow(0, 0, 1)?], 0)?;
+        row.eval()?;
+        for (name, y) in [
+            ("softmax", row.softmax(0)?),
+            ("log_softmax", row.log_softmax(0)?),
+            ("logsumexp", row.logsumexp(&[0], false)?),
+            ("sum", row.sum_all()?),
+            ("max", row.max_all()?),
+            ("min", row.min_all()?),
+            ("var", row.var(&[0], 0, false)?),
+            ("layer_norm", row.layer_norm(1, None, None, 1e-5)?),
+        ] {
+            let y = y.to_vec::<f32>()?;
+            assert!(y.iter().all(|v| v.is_nan()), "{name} of {n}: {:?}", &y[..y.len().min(8)]);
+        }
     }
     Ok(())
 }

@@ -89,8 +89,12 @@ impl Exponentials {
             // Infinities are not subtracted from each other here: what comes of them depends on the shift.
             let infinite = format!("abs({largest}) == {}()", m.function(Function::Infinity));
             let shift = m.bind("s", &format!("select({largest}, 0.0, {infinite})"));
-            line!(m, "total *= exp(top - {shift});");
-            values.iter().for_each(|value| line!(m, "total += exp({value} - {shift});"));
+            let fade = m.exp(&format!("top - {shift}"));
+            line!(m, "total *= {fade};");
+            for value in &values {
+                let term = m.exp(&format!("{value} - {shift}"));
+                line!(m, "total += {term};");
+            }
             line!(m, "top = {largest};");
             line!(m, "}}");
         }
@@ -102,7 +106,8 @@ impl Exponentials {
     /// Names the sum, when the shift has its name.
     pub fn print_sum(&self, m: &mut Module<'_>, rows: &Rows<'_>, team: Team) {
         let name = |v: Val| rows.program.name(v, 0);
-        let own = format!("(total * exp(top - {}))", name(self.shift));
+        let fade = m.exp(&format!("top - {}", name(self.shift)));
+        let own = format!("(total * {fade})");
         let found = reduce(m, team, Reduce::Sum, DType::F32, &own);
         line!(m, "let {} = {found};", name(Val(self.sum as u32)));
     }
