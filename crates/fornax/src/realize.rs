@@ -1,7 +1,7 @@
 //! Stop 3 of the path, the conductor: what is asked for -> structural key -> plan (found or built) -> launch.
 
 use crate::asked::Asked;
-use crate::device::{Buffer, Device, Launch, Memory, Ran, Times, size_class};
+use crate::device::{Buffer, Device, Launch, Memory, Ran, Times, size_class_within};
 use crate::dtype::Scalar;
 use crate::error::{Error, Result};
 use crate::schedule::{Output, Place, Plan, Request, schedule};
@@ -187,7 +187,7 @@ fn launch(
     if repeats > 1 {
         // Evaluations in a row have results of their own, as those that somebody keeps; as far as there is memory for them.
         let own = plan.outputs.iter().filter(|output| taken(output.takes).is_none());
-        let own = own.map(|output| size_class(output.bytes));
+        let own = own.map(|output| size_class_within(output.bytes, device.0.backend.largest()));
         let most = (KEPT.min(left(device)) / own.sum::<usize>().max(1)).clamp(1, repeats);
         outputs.extend((1..most).map_while(|_| results().ok()));
     }
@@ -215,17 +215,18 @@ fn launch(
             });
         }
     }
+    // Those that the last evaluation writes.
+    let last = (repeats - 1) % outputs.len();
     if verifies {
         verify::launch(device, plan, &batch, scalars)?;
     } else {
-        let memories = || inputs.iter().copied().chain(&outputs[0]).chain(&slots).map(|b| b.id()).collect();
+        let memories =
+            || inputs.iter().copied().chain(&outputs[last]).chain(&slots).map(|b| b.id()).collect();
         run(device, plan, &batch, timed, memories)?;
     }
     device.0.counters.launches.fetch_add(plan.steps.len() as u64, Relaxed);
     // The last one first: the pool then gives them to the next launch in the same order.
     slots.into_iter().rev().for_each(drop);
-    // Those of the last evaluation.
-    let last = (repeats - 1) % outputs.len();
     Ok(outputs.swap_remove(last))
 }
 

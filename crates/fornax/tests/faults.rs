@@ -29,6 +29,33 @@ fn devices_that_do_not_exist() -> Result<()> {
 }
 
 #[test]
+fn adapters_are_found_by_number_and_by_name() -> Result<()> {
+    for adapter in fornax::device::wgpu::adapters() {
+        let by_number = Device::open(&adapter.device)?;
+        assert_eq!(by_number.name(), adapter.device);
+        // Others may have the same name, and come first.
+        let by_name = Device::open(&format!("wgpu:{}", adapter.name.to_uppercase()))?;
+        let found = fornax::device::wgpu::adapters().into_iter().find(|a| a.device == by_name.name());
+        assert_eq!(found.map(|found| found.name), Some(adapter.name));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_best_device_is_a_real_gpu_or_the_cpu() {
+    if std::env::var_os(ALONE).is_none() {
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", "the_best_device_is_a_real_gpu_or_the_cpu"]).env(ALONE, "1");
+        let output = alone.env_remove("FORNAX_DEVICE").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let real = fornax::device::wgpu::adapters().into_iter().find(|adapter| !adapter.software);
+    let want = real.map_or("cpu".into(), |adapter| adapter.device);
+    assert_eq!(Device::best().map(|device| device.name()).ok(), Some(want));
+}
+
+#[test]
 fn a_machine_without_a_driver_uses_the_cpu() -> Result<()> {
     if std::env::var_os(ALONE).is_none() {
         let mut alone = Command::new(std::env::current_exe().unwrap());

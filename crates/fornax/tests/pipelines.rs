@@ -33,6 +33,21 @@ fn train() -> Result<(Stats, f32)> {
     Ok((device.stats(), last))
 }
 
+/// Statistics of the device that lives as long as the process after many plans, each small.
+fn many_plans() -> Result<Stats> {
+    let device = Device::best()?;
+    let x = Tensor::ones(&[16], DType::F32, &device)?;
+    for plan in 0..40 {
+        let mut y = x.clone();
+        for bit in 0..6 {
+            y = if plan >> bit & 1 == 0 { y.sin()? } else { y.exp()? };
+        }
+        y.eval()?;
+    }
+    device.synchronize()?;
+    Ok(device.stats())
+}
+
 fn adapter() -> Option<fornax::device::wgpu::AdapterReport> {
     let first = fornax::device::wgpu::adapters().into_iter().next();
     if first.is_none() {
@@ -135,5 +150,33 @@ fn prewarming_compiles_and_runs_nothing() -> Result<()> {
         let other = Device::open(&name)?.prewarm(&plan);
         assert!(matches!(other, Err(fornax::Error::Argument { .. })), "{other:?}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_device_that_is_never_closed_keeps_its_pipelines_too() -> Result<()> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !adapter().is_some_and(|adapter| adapter.pipeline_cache) {
+        println!("no adapter that keeps pipelines: nothing was tested");
+        return Ok(());
+    }
+    if let Some(dir) = std::env::var_os(DIR) {
+        set_cache_dir(Some(Path::new(&dir)));
+        let stats = many_plans()?;
+        println!("compiled {} found {};", stats.pipelines_compiled, stats.pipelines_found);
+        // What came too fast to be saved at once is saved when nothing more comes.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        return Ok(());
+    }
+    let dir = std::env::temp_dir().join(format!("fornax-best-{}", std::process::id()));
+    for (compiled, found) in [(40, 0), (0, 40)] {
+        let mut process = Command::new(std::env::current_exe().unwrap());
+        process.args(["--exact", "a_device_that_is_never_closed_keeps_its_pipelines_too", "--nocapture"]);
+        let output = process.env(DIR, &dir).env("FORNAX_DEVICE", "wgpu").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains(&format!("compiled {compiled} found {found};")), "{text}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
     Ok(())
 }

@@ -53,6 +53,8 @@ fn from_the_third_step_on_nothing_is_built_compiled_or_allocated() -> Result<()>
         assert!(stats.launches > 0);
         assert!(stats.submits <= 4, "step {step}: {stats:?}");
         assert_eq!(stats.staging, 0, "step {step}");
+        assert_eq!(stats.bind_groups, 0, "step {step}");
+        assert!(stats.passes <= 3, "step {step}: {stats:?}");
     }
     Ok(())
 }

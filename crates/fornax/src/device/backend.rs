@@ -169,6 +169,10 @@ pub struct Counts {
     pub compiled: u64,
     /// Pipelines that it found on disk.
     pub found: u64,
+    /// Passes that launches were recorded in.
+    pub passes: u64,
+    /// Groups of memories that were made for kernels to name.
+    pub bind_groups: u64,
     /// Buffers made to read back through.
     pub staging: u64,
     /// Timestamps that a GPU was asked to write.

@@ -14,9 +14,9 @@ pub mod wgpu;
 
 pub(crate) use backend::host_seconds;
 pub use backend::{Backend, Clock, Counts, Launch, Memory, Pipeline, Reading, Way};
-pub(crate) use pool::size_class;
 pub use pool::{Buffer, PoolStats};
 pub(crate) use pool::{PoolEvent, Recorded};
+pub(crate) use pool::{size_class, size_class_within};
 pub use stats::Stats;
 pub(crate) use timing::Times;
 pub use timing::{Sample, Timing, TimingMode};
@@ -223,6 +223,8 @@ impl Device {
             submits: driver.submits - before.submits,
             pipelines_compiled: driver.compiled - before.compiled,
             pipelines_found: driver.found - before.found,
+            passes: driver.passes - before.passes,
+            bind_groups: driver.bind_groups - before.bind_groups,
             staging: driver.staging - before.staging,
             timestamps: driver.timestamps - before.timestamps,
             pool: self.0.pool.stats(),

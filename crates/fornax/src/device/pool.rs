@@ -92,6 +92,11 @@ pub(crate) fn size_class(bytes: usize) -> usize {
     bytes.div_ceil(step) * step
 }
 
+/// The size class of a memory of which a device can use `largest` bytes; what is almost as large is not rounded up to more.
+pub(crate) fn size_class_within(bytes: usize, largest: usize) -> usize {
+    Some(size_class(bytes)).filter(|&class| class <= largest).unwrap_or(bytes)
+}
+
 impl Pool {
     pub fn new(backend: Arc<dyn Backend>) -> Pool {
         Pool { backend, state: Mutex::default() }
@@ -102,9 +107,14 @@ impl Pool {
     }
 
     pub fn take(pool: &Arc<Pool>, bytes: usize) -> Result<Arc<Buffer>> {
-        // What is almost as large as a device can use is not rounded up to more than that.
         let largest = pool.backend.largest();
-        let class = Some(size_class(bytes)).filter(|&class| class <= largest).unwrap_or(bytes);
+        if bytes > largest {
+            let detail = format!(
+                "{bytes} bytes of a tensor are more than the {largest} that can be bound at once; split it along an axis"
+            );
+            return Err(Error::Device { device: pool.backend.name(), detail });
+        }
+        let class = size_class_within(bytes, largest);
         let pooled = {
             let mut state = pool.state();
             let pooled = state.free.get_mut(&class).and_then(Vec::pop);
@@ -227,5 +237,7 @@ mod tests {
             assert!(bytes < 1024 || class <= bytes + bytes / 4, "{bytes} {class}");
             last = class;
         }
+        assert_eq!(size_class_within(1900, 2048), 2048);
+        assert_eq!(size_class_within(1900, 2000), 1900);
     }
 }

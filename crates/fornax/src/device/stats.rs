@@ -21,6 +21,10 @@ pub struct Stats {
     pub launches: u64,
     /// Times that work was handed to the driver (launches, read-backs); zero on the CPU, which has none.
     pub submits: u64,
+    /// Passes that launches were recorded in; what a GPU runs side by side shares one. Zero on the CPU.
+    pub passes: u64,
+    /// Groups of memories that were made for kernels to name; one that was met before is used again. Zero on the CPU.
+    pub bind_groups: u64,
     /// Buffers made for reading back; others are used again. Zero on the CPU.
     pub staging: u64,
     /// Timestamps that a GPU was asked to write; zero where nobody times anything.
@@ -41,6 +45,8 @@ impl Stats {
             submits: self.submits - before.submits,
             pipelines_compiled: self.pipelines_compiled - before.pipelines_compiled,
             pipelines_found: self.pipelines_found - before.pipelines_found,
+            passes: self.passes - before.passes,
+            bind_groups: self.bind_groups - before.bind_groups,
             staging: self.staging - before.staging,
             timestamps: self.timestamps - before.timestamps,
             pool: PoolStats {

@@ -474,6 +474,11 @@ fn label(graph: &Graph, group: &Group, body: &Body) -> String {
     format!("{text} {dtype} {}", if dims.is_empty() { "1" } else { &dims })
 }
 
+/// How many points a space has; as many as can be counted, if it has more.
+fn product<'a>(dims: impl Iterator<Item = &'a usize>) -> u64 {
+    dims.fold(1, |product: u64, &n| product.saturating_mul(n as u64))
+}
+
 /// Arithmetic operations of a kernel.
 fn operations(body: &Body) -> u64 {
     let of_loop = |body: &Loop| -> u64 {
@@ -485,33 +490,36 @@ fn operations(body: &Body) -> u64 {
         let points = |kept_only: bool| -> u64 {
             let size = |s: &Segment| -> u64 {
                 let axes = s.dims.iter().zip(&body.reduced).filter(|(_, r)| !(kept_only && **r));
-                axes.map(|(&n, _)| n as u64).product()
+                product(axes.map(|(n, _)| n))
             };
-            body.segments.iter().map(size).sum()
+            body.segments.iter().map(size).fold(0, u64::saturating_add)
         };
-        per_point(Level::Element) * points(false) + per_point(Level::Kept) * points(true)
+        let all = |level, kept_only| per_point(level).saturating_mul(points(kept_only));
+        all(Level::Element, false).saturating_add(all(Level::Kept, true))
     };
     let scores = |q: &View, k: &View, causal: bool| {
-        let n = (q.shape[0] * q.shape[1] * q.shape[2] * k.shape[2]) as u64;
+        let n = product(q.shape[..3].iter().chain([&k.shape[2]]));
         if causal { n / 2 } else { n }
     };
     match body {
         Body::Loop(body) => of_loop(body),
         Body::MatMul(m) => {
-            let batch: usize = m.batch.iter().product();
-            2 * (batch * m.m * m.n) as u64 * m.k as u64 + of_loop(&m.epilogue)
+            let terms = product(m.batch.iter().chain([&m.m, &m.n, &m.k]));
+            terms.saturating_mul(2).saturating_add(of_loop(&m.epilogue))
         }
         Body::Attention(a) => {
-            scores(&a.q.1, &a.k.1, a.spec.causal) * 2 * (a.q.1.shape[3] + a.v.1.shape[3]) as u64
+            let widths = 2 * (a.q.1.shape[3] + a.v.1.shape[3]) as u64;
+            scores(&a.q.1, &a.k.1, a.spec.causal).saturating_mul(widths)
         }
         Body::AttentionGrad(a) => {
-            scores(&a.q.1, &a.k.1, a.spec.causal) * 2 * (3 * a.q.1.shape[3] + 2 * a.v.1.shape[3]) as u64
+            let widths = 2 * (3 * a.q.1.shape[3] + 2 * a.v.1.shape[3]) as u64;
+            scores(&a.q.1, &a.k.1, a.spec.causal).saturating_mul(widths)
         }
         Body::ScatterAdd(s) => s.value.1.numel() as u64,
         Body::Scan(s) => s.value.1.numel() as u64,
         Body::Sort(s) => {
             let n = s.value.1.shape[s.axis].max(2) as u64;
-            s.value.1.numel() as u64 * n.ilog2() as u64
+            (s.value.1.numel() as u64).saturating_mul(n.ilog2() as u64)
         }
     }
 }

@@ -5,7 +5,7 @@ use super::batch::Donation;
 use super::lower::Lowered;
 use super::order::Unsettled;
 use super::plan::{Output, Place, Plan, Step};
-use crate::device::size_class;
+use crate::device::size_class_within;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::kernel::Body;
@@ -21,6 +21,7 @@ pub(super) fn place(
     scalars: &[Option<NodeId>],
     donated: &[Donation],
     side_by_side: bool,
+    largest: usize,
 ) -> Result<Plan> {
     // A kernel says how many elements its results take, with what lies between rows.
     let written =
@@ -86,7 +87,7 @@ pub(super) fn place(
             if places.contains_key(&id) {
                 continue;
             }
-            let size = size_class(bytes(id));
+            let size = size_class_within(bytes(id), largest);
             // A launch that need not wait would have to for a slot that was used before.
             let own = !waits && apart + size <= slots.iter().sum::<usize>() / APART;
             apart += if own { size } else { 0 };

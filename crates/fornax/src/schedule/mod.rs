@@ -60,7 +60,8 @@ pub(crate) fn schedule(request: &Request<'_>) -> Result<Plan> {
     if request.line > 1 {
         lines::lengthen(&graph, &mut kernels, request.line, request.largest);
     }
-    let mut plan = memory::place(graph, kernels, &inputs, &scalars, &donated, request.side_by_side)?;
+    let mut plan =
+        memory::place(graph, kernels, &inputs, &scalars, &donated, request.side_by_side, request.largest)?;
     if request.side_by_side {
         order::tell_products(&mut plan);
     }

@@ -176,8 +176,8 @@ impl Formulas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Device, eval};
-    use std::cell::Cell;
+    use crate::{DType, Device, Pending, eval};
+    use std::cell::{Cell, RefCell};
 
     fn data(values: [f32; 3]) -> Tensor {
         Tensor::from_slice(&values, &[3], &Device::cpu()).expect("three elements")
@@ -215,7 +215,8 @@ mod tests {
         let foreign = data([1.0, 1.0, 2.0]);
         let parameter = foreign.variable()?;
         type Function<'a> = &'a dyn Fn(&Tensor, &Tensor) -> Result<Tensor>;
-        let cases: [(&str, Function<'_>, bool); 8] = [
+        let pending = RefCell::new(vec![]);
+        let cases: [(&str, Function<'_>, bool); 9] = [
             ("operands", &|x, y| x.exp()?.mul(y), true),
             ("a number", &|x, y| x.mul(2.0)?.mul(y), false),
             ("random numbers", &|x, _| x.dropout(0.5, true), false),
@@ -229,10 +230,21 @@ mod tests {
                 &|x, y| if x.to_vec::<f32>()?[0] > 0.0 { x.mul(y) } else { x.add(y) },
                 false,
             ),
+            (
+                "a choice by a value that was on its way",
+                &|x, y| {
+                    let value: Pending<f32> = pending.borrow_mut().pop().expect("one for every use");
+                    if value.wait()? > 0.0 { x.mul(y) } else { x.add(y) }
+                },
+                false,
+            ),
             ("data", &|x, _| x.add(&data([1.0, 2.0, 3.0])), false),
             ("another tensor", &|x, y| x.add(&foreign)?.mul(y), false),
             ("what requires a gradient", &|x, _| x.mul(&parameter), false),
         ];
+        for _ in 0..3 {
+            pending.borrow_mut().push(Tensor::scalar(1.0, DType::F32, &Device::cpu())?.item_later()?);
+        }
         for (name, f, shared) in cases {
             let (mut formulas, mut calls) = (Formulas::new([]), 0);
             for _ in 0..3 {

@@ -237,7 +237,9 @@ impl Tensor {
         let (kept, dropped) = match old {
             State::Lazy(src) if self.0.requires_grad => (src, Sources::new()),
             State::Lazy(src) | State::Part(_, src) => (Sources::new(), src),
-            _ => Default::default(),
+            // Another thread was faster.
+            State::Ready(_, src) => (src, Sources::new()),
+            State::Scalar(_) | State::Moved => Default::default(),
         };
         *state = State::Ready(buffer, kept);
         drop(state);
@@ -405,5 +407,21 @@ impl Drop for Inner {
                 take(&mut inner.state, &mut stack);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_threads_computed_at_once_keeps_its_history() -> Result<()> {
+        let x = Tensor::from_slice(&[1f32, 2.0], &[2], &Device::cpu())?.variable()?;
+        let y = x.mul(3.0)?;
+        y.eval()?;
+        // The slower thread brings the same value again.
+        y.set_ready(y.buffer().ok_or(Error::Stale { op: "test" })?);
+        assert_eq!(crate::grad(&y.sum_all()?, &[&x])?[0].to_vec::<f32>()?, [3.0, 3.0]);
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@ thread_local! {
     static READS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many values were asked for on this thread: what was recorded since an earlier count may depend on one.
+/// How many values were asked for and given on this thread: what was recorded since an earlier count may depend on one.
 pub(crate) fn reads() -> u64 {
     READS.get()
 }
@@ -42,6 +42,7 @@ impl<V> Pending<V> {
     }
 
     fn take(&mut self) -> Result<V> {
+        READS.set(reads() + 1);
         let given = || Error::Argument { op: "Pending", detail: "the value was given already".into() };
         let mut phase = span::enter(Phase::ReadBack);
         let bytes = self.reading.take().ok_or_else(given)?.wait()?;

@@ -1,5 +1,6 @@
 //! Adapters: which GPUs there are, which one a name means, and what it can do.
 
+use super::memory::whole_lines_below;
 use super::print::Caps;
 use crate::device::Clock;
 use crate::error::{Error, Result};
@@ -66,35 +67,30 @@ fn title(adapter: &wgpu::Adapter) -> String {
 pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize, wgpu::Adapter)> {
     let adapters = all(instance).await;
     let missing = |detail: String| Error::NoDevice { name: name.into(), detail };
-    let listed = || adapters.iter().map(title).collect::<Vec<_>>().join(", ");
-    let wanted = match name.split_once(':') {
-        None => 0,
-        Some((_, part)) => match part.parse::<usize>() {
-            Ok(number) => number,
-            Err(_) => {
-                let fits =
-                    |a: &wgpu::Adapter| a.get_info().name.to_lowercase().contains(&part.to_lowercase());
-                adapters.iter().position(fits).ok_or_else(|| {
-                    missing(format!("no adapter has that in its name; there are: {}", listed()))
-                })?
-            }
-        },
-    };
-    let found = listed();
-    let count = adapters.len();
-    let adapter = adapters.into_iter().nth(wanted).ok_or_else(|| {
-        missing(match count {
+    let titles: Vec<String> = adapters.iter().map(title).collect();
+    let found = position(name, &titles);
+    let adapter = found.and_then(|at| adapters.into_iter().nth(at).map(|adapter| (at, adapter)));
+    adapter.ok_or_else(|| {
+        missing(match titles.len() {
             0 if cfg!(target_family = "wasm") => {
                 "the browser offers no WebGPU adapter; is WebGPU switched on? Use the cpu device".into()
             }
             0 => {
                 "no Vulkan, Metal or DX12 adapter was found; is a driver installed? Use the cpu device".into()
             }
-            1 => format!("there is one adapter, wgpu:0: {found}"),
-            _ => format!("there are {count} adapters: {found}"),
+            1 => format!("there is one adapter, wgpu:0: {}", titles[0]),
+            count => format!("there are {count} adapters, wgpu:0 and so on: {}", titles.join(", ")),
         })
-    })?;
-    Ok((wanted, adapter))
+    })
+}
+
+/// Which of these adapters a name means.
+fn position(name: &str, titles: &[String]) -> Option<usize> {
+    let Some((_, part)) = name.split_once(':') else { return (!titles.is_empty()).then_some(0) };
+    // What is no number of an adapter may be that of a model.
+    let number = part.parse().ok().filter(|&number: &usize| number < titles.len());
+    let part = part.to_lowercase();
+    number.or_else(|| titles.iter().position(|title| title.to_lowercase().contains(&part)))
 }
 
 /// Whether kernels can do with what an adapter has at most.
@@ -178,7 +174,8 @@ pub(super) fn caps(adapter: &wgpu::Adapter) -> Caps {
         workgroup_bytes: limits.max_compute_workgroup_storage_size,
         buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
         groups: limits.max_compute_workgroups_per_dimension.min(65_535),
-        binding_bytes: limits.max_storage_buffer_binding_size,
+        // A buffer is bound whole, and is whole lines long; texts count bytes in 32 bits.
+        binding_bytes: whole_lines_below(limits.max_storage_buffer_binding_size.min(u32::MAX as u64)),
         // No API tells the number of cores; a software adapter has few, a GPU up to a couple of hundred.
         parallel: if is_software(adapter) { 8 } else { 512 },
     }
@@ -220,6 +217,26 @@ pub async fn adapters_async() -> Vec<AdapterReport> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_mean_a_number_or_a_part_of_a_title() {
+        let titles =
+            ["NVIDIA GeForce RTX 4090", "AMD Radeon 780M", "llvmpipe (LLVM 15.0.6)"].map(String::from);
+        let cases = [
+            ("wgpu", Some(0)),
+            ("wgpu:1", Some(1)),
+            ("wgpu:radeon", Some(1)),
+            ("wgpu:4090", Some(0)),
+            ("wgpu:15", Some(2)),
+            ("wgpu:3", None),
+            ("wgpu:intel", None),
+            ("wgpu:-1", None),
+        ];
+        for (name, at) in cases {
+            assert_eq!(position(name, &titles), at, "{name}");
+        }
+        assert_eq!(position("wgpu", &[]), None);
+    }
 
     #[test]
     fn lanes_of_a_subgroup_are_those_of_the_smallest() {

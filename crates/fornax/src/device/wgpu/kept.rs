@@ -6,13 +6,15 @@ use super::{checked, lock};
 use crate::store;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use web_time::Instant;
 
 const KIND: &str = "pipelines";
 /// What has grown past this is begun anew: a driver's cache forgets nothing, and all of it is read when a device opens.
 const MOST_BYTES: usize = 128 << 20;
+/// How long nothing more is compiled before what is new is saved, if it was not at once.
+const QUIET: Duration = Duration::from_millis(200);
 
 pub(super) struct Kept {
     /// The driver's cache, where it has one.
@@ -20,6 +22,8 @@ pub(super) struct Kept {
     /// What the blob is good for: this adapter, driver and version.
     key: String,
     state: Mutex<State>,
+    /// Held while a blob is saved.
+    writing: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -30,6 +34,8 @@ struct State {
     compiled: FxHashSet<u64>,
     /// How many of them are not on disk yet.
     unsaved: usize,
+    /// Whether a thread will save them.
+    left: bool,
     compiling: Duration,
     saving: Duration,
 }
@@ -38,7 +44,7 @@ impl Kept {
     pub fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo) -> Kept {
         let key = key(info);
         if !device.features().contains(wgpu::Features::PIPELINE_CACHE) {
-            return Kept { driver: None, key, state: Mutex::default() };
+            return Kept { driver: None, key, state: Mutex::default(), writing: Mutex::default() };
         }
         let stored = store::load(KIND, &key).filter(|stored| stored.len() <= MOST_BYTES);
         let (found, blob) = stored.as_deref().and_then(unpack).unwrap_or_default();
@@ -54,7 +60,8 @@ impl Kept {
         let taken = taken.filter(|cache| cache.get_data().is_some_and(|data| data.len() >= blob.len() / 2));
         let found = if taken.is_some() { found } else { FxHashSet::default() };
         let driver = taken.or_else(|| make(None));
-        Kept { driver, key, state: Mutex::new(State { found, ..State::default() }) }
+        let state = Mutex::new(State { found, ..State::default() });
+        Kept { driver, key, state, writing: Mutex::default() }
     }
 
     /// Notes that a text was compiled, and says whether its pipeline had been on disk.
@@ -72,30 +79,51 @@ impl Kept {
     }
 
     /// Saves what is new, but spends at most a tenth of the time on it that compiling took: a program that builds plan
-    /// after plan does not write the whole blob after each.
-    pub fn settle(&self) {
-        let due = {
-            let state = lock(&self.state);
-            state.unsaved > 0 && state.saving * 10 <= state.compiling
-        };
-        if due {
-            self.save();
+    /// after plan does not write the whole blob after each. What stays is saved when nothing more comes for a while, because
+    /// a device that is never closed has no later moment.
+    pub fn settle(self: &Arc<Self>) {
+        let mut state = lock(&self.state);
+        if state.unsaved == 0 || state.left {
+            return;
         }
+        if state.saving * 10 <= state.compiling {
+            drop(state);
+            return self.save();
+        }
+        let kept = Arc::downgrade(self);
+        let wait = move || {
+            let mut before = 0;
+            loop {
+                std::thread::sleep(QUIET);
+                let Some(kept) = kept.upgrade() else { return };
+                let unsaved = lock(&kept.state).unsaved;
+                if unsaved == before {
+                    return kept.save();
+                }
+                before = unsaved;
+            }
+        };
+        // Where no thread can be had, the device saves when it is closed.
+        state.left = std::thread::Builder::new().name("pipelines".into()).spawn(wait).is_ok();
     }
 
     /// Saves what is new.
     pub fn save(&self) {
+        let _alone = lock(&self.writing);
         let start = Instant::now();
-        let mut state = lock(&self.state);
-        if state.unsaved == 0 {
-            return;
-        }
-        state.unsaved = 0;
+        let texts: Vec<u64> = {
+            let mut state = lock(&self.state);
+            state.left = false;
+            if std::mem::take(&mut state.unsaved) == 0 {
+                return;
+            }
+            state.found.union(&state.compiled).copied().collect()
+        };
+        // All of these pipelines are in it, and perhaps some that came since.
         if let Some(blob) = self.driver.as_ref().and_then(|cache| cache.get_data()) {
-            let texts: Vec<u64> = state.found.union(&state.compiled).copied().collect();
             store::save(KIND, &self.key, &pack(&texts, &blob));
         }
-        state.saving += start.elapsed();
+        lock(&self.state).saving += start.elapsed();
     }
 }
 
@@ -118,4 +146,31 @@ fn unpack(bytes: &[u8]) -> Option<(FxHashSet<u64>, &[u8])> {
     let length = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(8)?;
     let (texts, blob) = rest.split_at_checked(length)?;
     Some((texts.chunks_exact(8).map(bytemuck::pod_read_unaligned).collect(), blob))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_for_one_adapter_and_driver() {
+        let info = wgpu::AdapterInfo::new(wgpu::DeviceType::DiscreteGpu, wgpu::Backend::Vulkan);
+        let change = |change: fn(&mut wgpu::AdapterInfo)| {
+            let mut other = info.clone();
+            change(&mut other);
+            key(&other)
+        };
+        assert_eq!(change(|_| {}), key(&info));
+        let changes: [fn(&mut wgpu::AdapterInfo); 6] = [
+            |info| info.name = "another".into(),
+            |info| info.vendor = 7,
+            |info| info.device = 7,
+            |info| info.driver = "another".into(),
+            |info| info.driver_info = "580.1".into(),
+            |info| info.backend = wgpu::Backend::Dx12,
+        ];
+        for (i, other) in changes.into_iter().enumerate() {
+            assert_ne!(change(other), key(&info), "change {i}");
+        }
+    }
 }

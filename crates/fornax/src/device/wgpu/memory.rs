@@ -1,27 +1,42 @@
 //! Buffers in the GPU's memory, and how they go back to the driver.
 
-use super::submit::Submits;
-use super::{Wgpu, checked};
+use super::pipeline::Groups;
+use super::{Wgpu, checked, lock};
 use crate::device::Memory;
 use crate::error::{Error, Result};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A buffer of its own: disjoint parts of one buffer would be ordered one after another by wgpu's barriers.
 pub(super) struct GpuMemory {
     pub buffer: wgpu::Buffer,
     /// Distinguishes memories in the keys of bind groups; never used again.
     pub id: u64,
-    submits: Arc<Submits>,
+    /// Whose bind groups may name it.
+    bound_by: Mutex<Vec<Weak<Groups>>>,
 }
 
 impl Memory for GpuMemory {}
 
+impl GpuMemory {
+    /// Notes that one of these bind groups names it.
+    pub fn bind_in(&self, groups: &Arc<Groups>) {
+        let mut bound_by = lock(&self.bound_by);
+        bound_by.retain(|known| known.strong_count() > 0);
+        if !bound_by.iter().any(|known| std::ptr::eq(known.as_ptr(), &**groups)) {
+            bound_by.push(Arc::downgrade(groups));
+        }
+    }
+}
+
 impl Drop for GpuMemory {
-    /// Gives it back to the driver, although bind groups may still name it: they are found by memories that are there, so
-    /// these are never asked for again.
+    /// The driver gets it back when nobody names it any more: bind groups go with it, commands keep it until they have run.
+    /// To destroy the buffer instead would make all who use the device wait for those who wait for the GPU.
     fn drop(&mut self) {
-        self.submits.destroy(&self.buffer);
+        let bound_by = self.bound_by.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for groups in bound_by.iter().filter_map(Weak::upgrade) {
+            lock(&groups).retain(|memories, _| !memories.contains(&self.id));
+        }
     }
 }
 
@@ -43,6 +58,11 @@ pub(super) const LINE: usize = 128;
 
 fn whole_lines(bytes: u64) -> u64 {
     bytes.next_multiple_of(2 * LINE as u64)
+}
+
+/// The most bytes of a buffer that is no larger than that.
+pub(super) fn whole_lines_below(bytes: u64) -> u64 {
+    bytes / (2 * LINE as u64) * (2 * LINE as u64)
 }
 
 /// What kernels and copies do with a memory.
@@ -69,7 +89,7 @@ impl Wgpu {
     /// A buffer as a memory with a name of its own.
     pub(super) fn named(&self, buffer: wgpu::Buffer) -> GpuMemory {
         let id = self.next_memory.fetch_add(1, Ordering::Relaxed);
-        GpuMemory { buffer, id, submits: self.submits.clone() }
+        GpuMemory { buffer, id, bound_by: Mutex::default() }
     }
 
     /// As [`Wgpu::new_memory`], for what cannot go on without it.

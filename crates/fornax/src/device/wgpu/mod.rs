@@ -87,10 +87,14 @@ pub struct Wgpu {
     next_memory: AtomicU64,
     compiled: AtomicU64,
     found: AtomicU64,
+    /// Bind groups that were made.
+    groups: AtomicU64,
+    /// Passes that launches were recorded in.
+    passes: AtomicU64,
     /// Those that the GPU was asked to write.
     timestamps: AtomicU64,
     /// Compiled pipelines between runs.
-    kept: kept::Kept,
+    kept: Arc<kept::Kept>,
     tuner: tune::Tuner,
     /// How launches are timed.
     clock: Clock,
@@ -104,15 +108,20 @@ impl Wgpu {
         name == "wgpu" || name.starts_with("wgpu:")
     }
 
-    /// Opens the best adapter if it is a GPU and not a program. In a browser it does not: see [`Wgpu::best_async`].
+    /// Opens the best adapter that can be opened and is a GPU, not a program. In a browser it does not: see
+    /// [`Wgpu::best_async`].
     pub fn best() -> Option<Wgpu> {
         wait(Wgpu::best_async()).flatten()
     }
 
     /// As [`Wgpu::best`], for those who must not wait.
     pub async fn best_async() -> Option<Wgpu> {
-        let real = adapters_async().await.first().is_some_and(|adapter| !adapter.software);
-        if real { Wgpu::open_async("wgpu", |caps| caps).await.ok() } else { None }
+        for adapter in adapters_async().await.iter().filter(|adapter| !adapter.software) {
+            if let Ok(gpu) = Wgpu::open_async(&adapter.device, |caps| caps).await {
+                return Some(gpu);
+            }
+        }
+        None
     }
 
     /// Opens the adapter that a name means; see [`crate::Device::open`].
@@ -178,10 +187,12 @@ impl Wgpu {
             next_memory: AtomicU64::new(1),
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
+            groups: AtomicU64::new(0),
+            passes: AtomicU64::new(0),
             timestamps: AtomicU64::new(0),
             tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
             adapter: identity,
-            kept: kept::Kept::open(&device, &adapter.get_info()),
+            kept: Arc::new(kept::Kept::open(&device, &adapter.get_info())),
             clock: adapter::clock(features),
             first_tick: OnceLock::new(),
             device,
@@ -302,6 +313,8 @@ impl Backend for Wgpu {
             submits: self.submits.count(),
             compiled: count(&self.compiled),
             found: count(&self.found),
+            passes: self.submits.passes() + count(&self.passes),
+            bind_groups: count(&self.groups),
             staging: count(&self.reader.fresh),
             timestamps: count(&self.timestamps),
         }

@@ -4,21 +4,22 @@
 use super::memory::GpuMemory;
 use super::print::{self, Binding, Form};
 use super::{Wgpu, checked, lock, own};
-use crate::device::{Launch, Pipeline};
+use crate::device::{Backend, Launch, Pipeline};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::span::{self, Phase};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use web_time::Instant;
 
 /// Bind groups that a dispatch keeps.
 const GROUPS: usize = 512;
 
-/// The memories of a bind group, by id.
-type Key = SmallVec<[u64; 12]>;
+/// Bind groups by the ids of their memories.
+pub(super) type Groups = Mutex<FxHashMap<SmallVec<[u64; 12]>, wgpu::BindGroup>>;
 
 /// One dispatch, ready to be encoded.
 pub(super) struct Ready {
@@ -29,7 +30,7 @@ pub(super) struct Ready {
     /// Whether the launch arguments are immediates.
     pub immediates: bool,
     args_bytes: u64,
-    groups: Mutex<FxHashMap<Key, wgpu::BindGroup>>,
+    groups: Arc<Groups>,
 }
 
 /// A kernel compiled for one way of sharing memory.
@@ -110,22 +111,22 @@ impl Variant {
         launch: &Launch<'_>,
         args: Option<&GpuMemory>,
     ) -> Result<wgpu::BindGroup> {
-        let memory = |binding: &Binding| -> Result<(&wgpu::Buffer, u64)> {
+        let memory = |binding: &Binding| -> Result<(&wgpu::Buffer, Option<&GpuMemory>)> {
             let memory = match *binding {
                 Binding::Read(n) => own::<GpuMemory>(launch.reads[n], "memory")?,
                 Binding::Write(n) => own::<GpuMemory>(launch.writes[n], "memory")?,
                 // Always the same.
-                Binding::Scratch(n) => return Ok((&self.scratch[n], 0)),
-                Binding::Status | Binding::Reported => return Ok((&gpu.reader.status, 0)),
+                Binding::Scratch(n) => return Ok((&self.scratch[n], None)),
+                Binding::Status | Binding::Reported => return Ok((&gpu.reader.status, None)),
                 Binding::Args => {
                     args.ok_or_else(|| Error::Internal("a launch without its arguments".into()))?
                 }
             };
-            Ok((&memory.buffer, memory.id))
+            Ok((&memory.buffer, Some(memory)))
         };
-        let mut key = Key::new();
+        let mut key = SmallVec::new();
         for binding in &ready.bindings {
-            key.push(memory(binding)?.1);
+            key.push(memory(binding)?.1.map_or(0, |memory| memory.id));
         }
         let mut groups = lock(&ready.groups);
         if let Some(group) = groups.get(&key) {
@@ -133,11 +134,13 @@ impl Variant {
         }
         let mut entries = Vec::with_capacity(ready.bindings.len());
         for (i, binding) in ready.bindings.iter().enumerate() {
-            let (buffer, _) = memory(binding)?;
+            let (buffer, memory) = memory(binding)?;
+            memory.into_iter().for_each(|memory| memory.bind_in(&ready.groups));
             let size = match binding {
-                Binding::Args => std::num::NonZeroU64::new(ready.args_bytes),
-                _ => None,
+                Binding::Args => ready.args_bytes,
+                _ => buffer.size().min(gpu.largest() as u64),
             };
+            let size = NonZeroU64::new(size);
             let resource = wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer, offset: 0, size });
             entries.push(wgpu::BindGroupEntry { binding: i as u32, resource });
         }
@@ -146,7 +149,7 @@ impl Variant {
             layout: &ready.layout,
             entries: &entries,
         });
-        // Memories come and go, and bind groups of those that are gone are never asked for again.
+        gpu.groups.fetch_add(1, Ordering::Relaxed);
         if groups.len() >= GROUPS {
             groups.clear();
         }
@@ -226,7 +229,7 @@ impl Ready {
             grid: dispatch.grid,
             immediates,
             args_bytes: (kernel.args.len() as u64 * 8).next_multiple_of(16),
-            groups: Mutex::default(),
+            groups: Arc::default(),
         })
     }
 

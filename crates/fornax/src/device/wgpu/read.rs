@@ -26,8 +26,9 @@ pub(super) struct Reader {
     submits: Arc<Submits>,
     /// Four words in which kernels report: whether an index was bad, the index, the size of its axis.
     pub status: wgpu::Buffer,
-    /// How often the status was set back. A read whose status is older has nothing new to set back.
-    resets: AtomicU64,
+    /// How often the status was set back. A read whose status is older has nothing new to set back. Held while the status is
+    /// set back, and until a read's copy of it is submitted.
+    resets: Mutex<u64>,
     /// Buffers that can be mapped and that nobody uses.
     free: Mutex<Vec<wgpu::Buffer>>,
     /// Those of reads that nobody waited for. They are free when their bytes have come: wgpu would take a map of the next read
@@ -55,7 +56,7 @@ impl Reader {
             device: device.clone(),
             submits,
             status,
-            resets: AtomicU64::new(0),
+            resets: Mutex::new(0),
             free: Mutex::default(),
             left: Mutex::default(),
             fresh: AtomicU64::new(0),
@@ -162,9 +163,12 @@ impl Reader {
         if status[0] == 0 {
             return Ok(());
         }
-        if self.resets.compare_exchange(resets, resets + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        let mut count = lock(&self.resets);
+        if *count == resets {
+            *count += 1;
             self.submits.write(&self.status, &[0; STATUS as usize]);
         }
+        drop(count);
         let (index, size) = (status[1] as i32, status[2]);
         Err(Error::Index { op: "gather", detail: format!("index {index} is outside 0..{size}") })
     }
@@ -244,13 +248,16 @@ impl Wgpu {
         self.reader.check()?;
         let (reader, size) = (self.reader.clone(), padded(bytes));
         let staging = reader.take(size + STATUS)?;
-        let resets = reader.resets.load(Ordering::Relaxed);
         let mut encoder = self.device.create_command_encoder(&Default::default());
         if size > 0 {
             encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size.min(buffer.size()));
         }
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
-        let index = self.submits.submit([encoder.finish()]);
+        let copy = encoder.finish();
+        let (index, resets) = {
+            let resets = lock(&reader.resets);
+            (self.submits.submit([copy]), *resets)
+        };
         let arrival = Arc::new(Arrival::new(index));
         // The driver's queue keeps what calls back, so that must not keep the queue.
         let (arrived, submits) = (arrival.clone(), Arc::downgrade(&self.submits));

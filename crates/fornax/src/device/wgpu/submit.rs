@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
-use std::time::Duration;
 use wgpu::util::StagingBelt;
 
 /// Launches and copies that may wait in an open command buffer.
@@ -136,26 +135,17 @@ impl Sent {
     }
 }
 
-/// Lets wgpu call back what is due, after a submit if one is given. While wgpu waits, no thread can give a buffer back, and
-/// those that come after one that wants to can do nothing at all: so it waits a little at a time.
+/// Lets wgpu call back what is due, after a submit if one is given. Without a timeout: wgpu panics where one is over just
+/// when another thread learns that the submit has ended.
 pub(super) fn poll(
     device: &wgpu::Device,
     after: Option<&wgpu::SubmissionIndex>,
 ) -> Result<(), wgpu::PollError> {
-    const SLICE: Duration = Duration::from_millis(2);
-    loop {
-        let until = match after {
-            Some(submit) => {
-                wgpu::PollType::Wait { submission_index: Some(submit.clone()), timeout: Some(SLICE) }
-            }
-            None => wgpu::PollType::Poll,
-        };
-        match device.poll(until) {
-            Ok(_) => return Ok(()),
-            Err(wgpu::PollError::Timeout) => {}
-            Err(e) => return Err(e),
-        }
-    }
+    let until = match after {
+        Some(submit) => wgpu::PollType::Wait { submission_index: Some(submit.clone()), timeout: None },
+        None => wgpu::PollType::Poll,
+    };
+    device.poll(until).map(drop)
 }
 
 /// What the thread is for.
@@ -179,6 +169,8 @@ pub(super) struct Submits {
     /// Held from the moment at which what was recorded is taken until it is submitted. The last submit.
     order: Mutex<Option<wgpu::SubmissionIndex>>,
     count: AtomicU64,
+    /// Passes of what was recorded.
+    passes: AtomicU64,
     thread: OnceLock<Sender<Task>>,
     /// Where it tells what nobody waits for.
     fault: Arc<Mutex<Option<String>>>,
@@ -197,6 +189,7 @@ impl Submits {
             many_sent: Mutex::default(),
             order: Mutex::default(),
             count: AtomicU64::new(0),
+            passes: AtomicU64::new(0),
             thread: OnceLock::new(),
             fault,
         }
@@ -205,6 +198,11 @@ impl Submits {
     /// How often commands were handed to the driver.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// How many passes launches were recorded in.
+    pub fn passes(&self) -> u64 {
+        self.passes.load(Ordering::Relaxed)
     }
 
     /// Submits commands, behind those that were recorded before.
@@ -313,18 +311,15 @@ impl Submits {
         true
     }
 
-    /// Gives a buffer back to the driver when what uses it has ended.
-    pub fn destroy(&self, buffer: &wgpu::Buffer) {
-        self.flush();
-        buffer.destroy();
-    }
-
     /// Records some launches that need not be submitted at once.
     pub fn add(self: &Arc<Self>, launches: usize, record: impl FnOnce(&mut wgpu::ComputePass<'_>)) {
         let mut recorded = lock(&self.recorded);
         let (open, _) = recorded.open();
         let first = open.launches == 0;
-        let begin = || open.encoder.begin_compute_pass(&Default::default()).forget_lifetime();
+        let begin = || {
+            self.passes.fetch_add(1, Ordering::Relaxed);
+            open.encoder.begin_compute_pass(&Default::default()).forget_lifetime()
+        };
         record(open.pass.get_or_insert_with(begin));
         open.launches += launches;
         let full = recorded.is_full();

@@ -22,7 +22,7 @@ use web_time::Instant;
 /// The number rises when there are new forms: what was measured without them is measured again.
 const KIND: &str = "tuning-10";
 /// Products with fewer operations end too soon for a choice to matter.
-const WORTH: usize = 50_000_000;
+const WORTH: u64 = 50_000_000;
 /// How many of a product's forms are measured when a plan is compiled, and how many for somebody who asks.
 const MOST: usize = 5;
 const ASKED: usize = 20;
@@ -180,7 +180,8 @@ impl Wgpu {
                 continue;
             };
             let (class, mut forms) = (class(body, kernel), candidates(body, kernel.beside, &self.caps));
-            let work = 2 * body.batch.iter().product::<usize>() * body.m * body.n * body.k;
+            let sizes = body.batch.iter().chain([&body.m, &body.n, &body.k]);
+            let work = sizes.fold(2u64, |work, &n| work.saturating_mul(n as u64));
             let recalled = self.tuner.recall(&class, &forms);
             if recalled.is_some() || forms.len() == 1 || work < WORTH || budget.is_zero() {
                 answers.push((recalled, None));
@@ -206,22 +207,24 @@ impl Wgpu {
 
     /// Does something, mostly compiling, while the GPU is kept at work, so that its clocks are up afterwards: one that was idle
     /// takes a third of a second for that, and at low clocks other forms are the fastest. Software has no clocks.
-    fn awake<R>(&self, f: impl FnOnce() -> R) -> R {
+    fn awake<R>(&self, budget: Duration, f: impl FnOnce() -> R) -> R {
         const LEAST: Duration = Duration::from_millis(400);
         if self.software {
             return f();
         }
         let (start, done) = (Instant::now(), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let work = || {
                 // A device that cannot do this will say so where it matters.
                 let Ok(work) = Busy::new(self) else { return };
-                while !done.load(Ordering::Relaxed) || start.elapsed() < LEAST {
+                while !done.load(Ordering::Relaxed) || start.elapsed() < LEAST.min(budget) {
                     if work.run(self).is_err() {
                         return;
                     }
                 }
-            });
+            };
+            // Where no thread can be had, clocks are what they are.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             let result = f();
             done.store(true, Ordering::Relaxed);
             result
@@ -248,7 +251,7 @@ impl Wgpu {
             });
             compiled.collect()
         };
-        let compiled = self.awake(compile);
+        let compiled = self.awake(budget / 2, compile);
         let winner = |(at, subject): (usize, &Subject<'_>)| {
             let deadline = Instant::now() + budget.mul_f64(0.1);
             let own = compiled.iter().filter(|c| c.0 == at).map(|(_, form, pipeline)| (*form, pipeline));
@@ -265,10 +268,11 @@ impl Wgpu {
         forms.truncate(ASKED);
         // A form that the driver refuses is none.
         let compile = |&form: &Form| Some((form, GpuPipeline::new(self, kernel, Some(form)).ok()?));
+        const BUDGET: Duration = Duration::from_secs(10);
         let compiled: Vec<(Form, GpuPipeline)> =
-            self.awake(|| forms.par_iter().filter_map(compile).collect());
+            self.awake(BUDGET, || forms.par_iter().filter_map(compile).collect());
         let borrowed: Vec<(Form, &GpuPipeline)> = compiled.iter().map(|(form, p)| (*form, p)).collect();
-        let measured = self.measure(kernel, &borrowed, Instant::now() + Duration::from_secs(10), true)?;
+        let measured = self.measure(kernel, &borrowed, Instant::now() + BUDGET, true)?;
         if let Some(form) = fastest(&measured).filter(|_| keep) {
             self.tuner.remember(&[(class(body, kernel), form)]);
         }
@@ -326,6 +330,11 @@ impl Wgpu {
         let mut right: Option<Vec<Vec<f32>>> = None;
         let mut measured: Vec<Measured> = vec![];
         for (of, &(form, _)) in forms.iter().enumerate() {
+            // The first is used if there is no time to compare it with others.
+            if of > 0 && Instant::now() > deadline {
+                measured.push(Measured { form, seconds: None, alone: None });
+                continue;
+            }
             self.encode(&batch(of, 1), None)?;
             let ports = kernel.writes.iter().zip(&writes).enumerate();
             let samples = ports
@@ -516,6 +525,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 #[cfg(test)]
 mod tests {
     use super::super::print::Tile;
+    use super::super::tests::limited;
     use super::*;
     use crate::{Device, Tensor};
 
@@ -532,6 +542,34 @@ mod tests {
         assert_eq!(winner(&[Some(1.05), Some(1.0), Some(0.99)]), Some(1));
         assert_eq!(winner(&[None, Some(2.0), Some(1.0)]), Some(2));
         assert_eq!(winner(&[None]), None);
+    }
+
+    #[test]
+    fn only_the_first_form_runs_when_the_time_is_over() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let operand =
+            |shape: &[usize]| Tensor::ones(shape, DType::F32, &device).and_then(|x| x.eval().map(|()| x));
+        let plan = crate::realize::plan(&[&operand(&[256, 64])?.matmul(&operand(&[64, 256])?)?])?;
+        let kernel = &plan.steps[0].kernel;
+        let Body::MatMul(body) = &kernel.body else { panic!("{plan}") };
+        let forms = candidates(body, 1, &gpu.caps).into_iter().take(3);
+        let forms = forms.map(|form| Ok((form, GpuPipeline::new(&gpu, kernel, Some(form))?)));
+        let forms = forms.collect::<Result<Vec<_>>>()?;
+        let forms: Vec<(Form, &GpuPipeline)> =
+            forms.iter().map(|(form, pipeline)| (*form, pipeline)).collect();
+        let run = |forms: &[(Form, &GpuPipeline)]| -> Result<(Vec<Measured>, u64)> {
+            let before = gpu.submits.count();
+            let measured = gpu.measure(kernel, forms, Instant::now(), true)?;
+            Ok((measured, gpu.submits.count() - before))
+        };
+        // What fills memories is compiled.
+        run(&forms[..1])?;
+        let ((alone, least), (measured, submits)) = (run(&forms[..1])?, run(&forms)?);
+        assert!(alone[0].seconds.is_some() && measured[0].seconds.is_some());
+        assert!(measured[1..].iter().all(|m| m.seconds.is_none() && m.alone.is_none()));
+        assert_eq!((measured.len(), submits), (3, least), "no other form was launched");
+        assert_eq!(fastest(&measured), Some(forms[0].0));
+        Ok(())
     }
 
     #[test]

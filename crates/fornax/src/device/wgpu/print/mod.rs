@@ -105,8 +105,14 @@ pub(crate) fn print(kernel: &Kernel, aliased: &[bool], form: Option<Form>, caps:
         Body::Sort(body) => sort::print(&printer, body, out)?,
         Body::Scan(body) => scan::print(&printer, body, out)?,
     }
+    for &bytes in &printed.scratch {
+        check_most(kernel, bytes, "bytes of intermediate values", caps.binding_bytes, BOUND)?;
+    }
     Ok(printed)
 }
+
+/// The most elements that a kernel walks or a memory has: texts count them in 32 bits, and go a little past the end.
+const MOST_ELEMENTS: u64 = i32::MAX as u64;
 
 fn check_limits(kernel: &Kernel, caps: &Caps) -> Result<()> {
     for port in kernel.reads.iter().chain(&kernel.writes) {
@@ -114,17 +120,33 @@ fn check_limits(kernel: &Kernel, caps: &Caps) -> Result<()> {
             let detail = "this device has no f64; use f32, or the cpu device";
             return Err(Error::DType { op: "kernel", detail: format!("{}: {detail}", kernel.label) });
         }
-        let bytes = (port.len * port.dtype.size()) as u64;
-        if bytes > caps.binding_bytes {
-            let detail = format!(
-                "{}: a tensor of {bytes} bytes is more than the {} bytes that can be bound at once; split it along \
-                 an axis",
-                kernel.label, caps.binding_bytes
-            );
-            return Err(Error::Device { device: "wgpu".into(), detail });
-        }
+        let bytes = port.len.saturating_mul(port.dtype.size());
+        check_most(kernel, bytes, "bytes of a tensor", caps.binding_bytes, BOUND)?;
+        check_most(kernel, port.len, "elements of a tensor", MOST_ELEMENTS, COUNTED)?;
+    }
+    let segments = match &kernel.body {
+        Body::Loop(body) => &body.segments[..],
+        _ => &[],
+    };
+    for segment in segments {
+        let points = segment.dims.iter().fold(1usize, |points, &n| points.saturating_mul(n));
+        check_most(kernel, points, "elements to compute", MOST_ELEMENTS, COUNTED)?;
     }
     Ok(())
+}
+
+const BOUND: &str = "can be bound at once";
+const COUNTED: &str = "can be counted";
+
+fn check_most(kernel: &Kernel, needed: usize, what: &str, most: u64, that: &str) -> Result<()> {
+    if needed as u64 <= most {
+        return Ok(());
+    }
+    let detail = format!(
+        "{}: {needed} {what} are more than the {most} that {that}; split it along an axis",
+        kernel.label
+    );
+    Err(Error::Device { device: "wgpu".into(), detail })
 }
 
 /// What all printers of one kernel share.
@@ -167,15 +189,18 @@ impl<'a> Printer<'a> {
 
     /// The memories that a segment needs, for counting bindings.
     pub fn memories(&self, segment: &Segment) -> usize {
-        let mut reads: SmallVec<[usize; 16]> = SmallVec::new();
-        for load in &segment.loads {
-            if let Source::Memory(read) = load.source
-                && !reads.contains(&read)
-            {
-                reads.push(read);
+        let reads = segment.loads.iter().filter_map(|load| match load.source {
+            Source::Memory(read) => Some(Binding::Read(read)),
+            _ => None,
+        });
+        let writes = segment.stores.iter().map(|store| Binding::Write(store.write));
+        let mut known: SmallVec<[Binding; 16]> = SmallVec::new();
+        for memory in reads.chain(writes) {
+            if !known.contains(&memory) {
+                known.push(memory);
             }
         }
-        reads.len() + segment.stores.len()
+        known.len()
     }
 
     /// Whether a segment can be printed with parts of its sums beside its own memories and the status.

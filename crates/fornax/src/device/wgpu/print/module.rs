@@ -70,6 +70,12 @@ pub(super) fn size_of(element: &str) -> usize {
     }
 }
 
+/// At which bit of its word an element of one or two bytes begins. Not as a remainder: of `(word >> 8u * (a % 4u)) & 255u`
+/// DX12's older compiler makes something else where it knows that the address is odd.
+fn place_in_word(address: &str, size: usize) -> String {
+    format!("({address} * {}u) & 31u", size * 8)
+}
+
 /// Appends a line to the body.
 macro_rules! line {
     ($module:expr, $($arg:tt)*) => {{
@@ -280,15 +286,11 @@ impl<'a> Module<'a> {
             let named: Vec<String> = words.iter().map(|w| self.bind("u", w)).collect();
             return (0..count).map(|i| self.decode(dtype, &named[i / per..i / per + 1], i % per)).collect();
         }
-        (0..count)
-            .map(|i| {
-                let address = self.bind("a", &format!("{at} + {i}u"));
-                let word = self.words(binding, &format!("{address} / {per}u"), 1).remove(0);
-                let shifted = format!("({word} >> (({address} % {per}u) * {}u))", size * 8);
-                let word = self.bind("u", &shifted);
-                self.decode(dtype, &[word], 0)
-            })
-            .collect()
+        // All of them in one word.
+        let address = self.bind("a", at);
+        let word = self.words(binding, &format!("{address} / {per}u"), 1).remove(0);
+        let word = self.bind("u", &format!("({word} >> ({}))", place_in_word(&address, size)));
+        (0..count).map(|i| self.decode(dtype, std::slice::from_ref(&word), i)).collect()
     }
 
     /// Values of the `at`-th four elements.
@@ -322,7 +324,7 @@ impl<'a> Module<'a> {
             for (i, value) in values.iter().enumerate() {
                 let address = self.bind("a", &format!("{at} + {i}u"));
                 let bits = self.encode(dtype, std::slice::from_ref(value)).remove(0);
-                let shift = self.bind("h", &format!("({address} % {per}u) * {}u", size * 8));
+                let shift = self.bind("h", &place_in_word(&address, size));
                 let ones = if size == 1 { "255u" } else { "65535u" };
                 line!(self, "atomicAnd(&{name}[{address} / {per}u], ~({ones} << {shift}));");
                 line!(self, "atomicOr(&{name}[{address} / {per}u], {bits} << {shift});");

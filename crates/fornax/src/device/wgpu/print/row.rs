@@ -99,8 +99,10 @@ impl<'a> Rows<'a> {
         let mut types: Vec<&str> = vec![];
         for i in self.all_reductions() {
             let (op, _, dtype) = self.reduction(i);
-            let position = is_arg(op).then_some("position");
-            for t in position.into_iter().chain([value_type(shared_as(op, dtype).1, caps.int64)]) {
+            // A value that stands at a position is shared as it is.
+            let (position, kept) =
+                if is_arg(op) { (Some("position"), dtype) } else { (None, shared_as(op, dtype).1) };
+            for t in position.into_iter().chain([value_type(kept, caps.int64)]) {
                 if !types.contains(&t) {
                     types.push(t);
                 }

@@ -143,6 +143,35 @@ const SIZES: [[usize; 7]; 8] = [
     [1, 1, 1, 40, 40, 80, 96],
 ];
 
+/// Attention keeps parts of results, as many as keep a device busy, and never a score for every pair.
+#[test]
+fn attention_never_holds_all_scores() -> Result<()> {
+    let (heads, length, d) = (4, 32_768, 64);
+    let device = Device::cpu();
+    for dtype in [DType::F32, DType::F16] {
+        let x = Tensor::zeros(&[1, heads, length, d], dtype, &device)?.variable()?;
+        x.eval()?;
+        let options = AttentionOptions { causal: true, ..Default::default() };
+        let attended = x.scaled_dot_product_attention(&x, &x, &options)?;
+        let gradient = grad(&attended.to_dtype(DType::F32)?.sum_all()?, &[&x])?.remove(0);
+        let plan = crate::realize::plan(&[&attended, &gradient])?;
+        let scores = heads * length * length * dtype.size();
+        assert!(plan.temporary_bytes() + plan.output_bytes() < scores / 16, "{plan}");
+        let attention = |step: &&crate::schedule::Step| {
+            matches!(step.kernel.body, Body::Attention(_) | Body::AttentionGrad(_))
+        };
+        let kernels: Vec<_> = plan.steps.iter().filter(attention).collect();
+        assert_eq!(kernels.len(), 2, "{plan}");
+        for caps in adapters() {
+            for step in &kernels {
+                let scratch: usize = print(&step.kernel, &[], None, &caps)?.scratch.iter().sum();
+                assert!(scratch < scores / 16, "{}: {scratch} bytes", step.kernel.label);
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn attention_is_valid_everywhere() {
     for [b, h, hk, tq, tk, d, dv] in SIZES {
@@ -430,4 +459,19 @@ pub(in crate::device::wgpu) fn printed(targets: &[&Tensor], caps: &Caps) -> Resu
         }
     }
     Ok(all)
+}
+
+/// A product writes its rows to one memory, however many stores that takes.
+#[test]
+fn few_rows_are_split_though_bindings_are_few() -> Result<()> {
+    let device = Device::cpu();
+    let operand =
+        |shape: &[usize]| Tensor::zeros(shape, DType::F32, &device).and_then(|x| x.eval().map(|()| x));
+    let product = operand(&[8, 4096])?.matmul(&operand(&[4096, 256])?)?;
+    let plan = crate::realize::plan(&[&product])?;
+    let dispatches = print(&plan.steps[0].kernel, &[], None, &Caps { buffers: 8, ..LARGE })?.dispatches;
+    assert_eq!(dispatches.len(), 2);
+    assert!(dispatches[0].grid[0] > 100, "{:?}", dispatches[0].grid);
+    assert!(dispatches.iter().all(|dispatch| dispatch.bindings.len() <= 8));
+    Ok(())
 }

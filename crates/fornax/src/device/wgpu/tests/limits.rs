@@ -87,13 +87,19 @@ fn every_kernel_shape_without_each_feature() -> Result<()> {
         ("exponentials as they are", |c| Caps { exp_keeps_nan: true, ..c }),
         ("no products of four bytes", |c| Caps { packed: false, ..c }),
         ("no cooperative matrices", |c| Caps { cooperative: false, ..c }),
-        ("small workgroups", |c| Caps { lanes: 256, workgroup_bytes: 8 << 10, cooperative: false, ..c }),
+        ("small workgroups", |c| Caps {
+            lanes: 256,
+            workgroup: c.workgroup.min(256),
+            workgroup_bytes: 8 << 10,
+            cooperative: false,
+            ..c
+        }),
         ("few bindings", |c| Caps { buffers: 8, ..c }),
         ("small grids", |c| Caps { groups: 40, ..c }),
     ];
     let want = train(&Device::cpu())?;
     for (name, limit) in limits {
-        let Some((_, device)) = limited(limit) else { return Ok(()) };
+        let Some((_, device)) = limited(limit) else { continue };
         every_shape(name, &device)?;
         for (i, (g, w)) in train(&device)?.iter().zip(&want).enumerate() {
             assert!((g - w).abs() < 1e-4, "{name}: weight {i} is {g}, not {w}");
@@ -121,6 +127,7 @@ fn reductions_of_one_tensor_fit_few_bindings_and_little_memory() -> Result<()> {
             x.gt(1.99)?.any(&[axis], false)?,
             as_int(DType::I64)?.sum(&[axis], false)?,
             as_int(DType::I32)?.max(&[axis], false)?,
+            x.gt(1.99)?.argmax(Some(axis), false)?,
         ])
     };
     let of_one = vec![
@@ -242,15 +249,19 @@ fn what_passes_a_limit_is_an_error_that_says_so() -> Result<()> {
     let few = |c| Caps { binding_bytes: 1 << 20, groups: 2, ..c };
     let Some((_, device)) = limited(few) else { return Ok(()) };
     let large = Tensor::ones(&[1 << 19], DType::F32, &device)?.add(1.0)?;
-    match large.to_bytes() {
-        Err(Error::Device { detail, .. }) => assert!(detail.contains("1048576 bytes"), "{detail}"),
-        other => panic!("{:?}", other.map(|_| ())),
-    }
+    let refused = |says: &str, result: Result<Vec<u8>>| match result {
+        Err(Error::Device { detail, .. }) => assert!(detail.contains(says), "{detail}"),
+        other => panic!("{says}: {:?}", other.map(|_| ())),
+    };
+    refused("2097152 bytes of a tensor are more than the 1048576 that can be bound", large.to_bytes());
+    // At once, where it is data.
+    let data = Tensor::from_bytes(&vec![0; (1 << 20) + 1], &[(1 << 20) + 1], DType::U8, &device);
+    refused("1048577 bytes of a tensor are more than the 1048576", data.and_then(|data| data.to_bytes()));
     let wide = Tensor::arange(0, 100_000, 1, DType::F32, &device)?.add(1.0)?;
-    match wide.to_bytes() {
-        Err(Error::Device { detail, .. }) => assert!(detail.contains("2 x 2"), "{detail}"),
-        other => panic!("{:?}", other.map(|_| ())),
-    }
+    refused("2 x 2", wide.to_bytes());
+    // What takes no memory can be more than there are numbers of 32 bits.
+    let space = Tensor::arange(0, 1i64 << 33, 1, DType::F32, &device)?.max_all()?;
+    refused("8589934592 elements to compute are more than the 2147483647", space.to_bytes());
     let double = Tensor::from_slice(&[1f64], &[1], &device)?.add(1.0)?.to_bytes();
     assert!(matches!(double, Err(Error::DType { .. })), "{double:?}");
     // It goes on.
@@ -265,7 +276,32 @@ fn rows_are_not_longer_than_a_kernel_can_address() -> Result<()> {
         return Ok(());
     };
     let sides = (wave(&[33, 24], 0.37, DType::F32, &device)?, wave(&[24, 1031], 0.71, DType::F32, &device)?);
-    check("a product that just fits", sides.0.matmul(&sides.1)?.softmax(-1)?.sum(&[1], false))
+    let sums = sides.0.matmul(&sides.1)?.softmax(-1)?.sum(&[1], false)?;
+    let slots = sums.plan()?.slots.clone();
+    assert!(!slots.is_empty() && slots.iter().all(|&bytes| bytes <= 137_000), "{slots:?}");
+    check("a product that just fits", Ok(sums))
+}
+
+#[test]
+fn intermediate_values_past_a_limit_are_an_error_too() -> Result<()> {
+    let Some((_, device)) = limited(|caps| Caps { binding_bytes: 900_000, ..caps }) else { return Ok(()) };
+    let keys = wave(&[1, 1, 65, 64], 0.3, DType::F16, &device)?;
+    let gradient = |queries: usize| -> Result<Tensor> {
+        let q = wave(&[1, 1, queries, 64], 0.7, DType::F16, &device)?.variable()?;
+        let attended = q.scaled_dot_product_attention(&keys, &keys, &AttentionOptions::default())?;
+        Ok(crate::grad(&attended.to_dtype(DType::F32)?.sqr()?.sum_all()?, &[&q])?.remove(0))
+    };
+    match gradient(4000)?.to_bytes() {
+        Err(Error::Device { detail, .. }) => {
+            assert!(
+                detail.contains("1024000 bytes of intermediate values are more than the 900000"),
+                "{detail}"
+            );
+        }
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+    // It goes on.
+    check("fewer queries", gradient(100))
 }
 
 #[test]

@@ -32,6 +32,32 @@ fn sums_of_many_tensors_share_dispatches() -> Result<()> {
 }
 
 #[test]
+fn bytes_are_taken_out_of_their_words() -> Result<()> {
+    let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+    // Addresses of which compilers know something: rows of every length, and columns that lie a few bytes apart.
+    for dtype in [DType::U8, DType::Bool, DType::F16, DType::BF16] {
+        for n in [2, 3, 4, 5, 6, 8, 10, 12, 34, 70] {
+            let x = match dtype {
+                DType::Bool => wave(&[5, n], 0.17, DType::F32, &device)?.gt(0.0)?,
+                dtype => wave(&[5, n], 0.17, dtype, &device)?,
+            };
+            x.eval()?;
+            let sum = |x: &Tensor| x.to_dtype(DType::I32)?.sum(&[1], false);
+            let name = |what: &str| format!("{what} of 5x{n} {dtype}");
+            check(&name("sums"), sum(&x))?;
+            check(&name("sums backwards"), sum(&x.flip(&[1])?))?;
+            check(&name("sums of a part"), sum(&x.narrow(1, 1, n - 1)?))?;
+            for column in (0..n.min(4)).map(|at| x.narrow(1, at, 1)) {
+                let column = column?;
+                check(&name("a column"), column.to_dtype(DType::F32)?.add(1.0))?;
+                check(&name("a column, stored"), Tensor::cat(&[&column, &x, &column], 1))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
 fn many_short_sums_share_dispatches() -> Result<()> {
     let Some((gpu, device)) = limited(|caps| Caps { parallel: 512, buffers: 32, ..caps }) else {
         return Ok(());

@@ -51,6 +51,11 @@ pub(in super::super) fn print_together<'a>(
     Ok(few)
 }
 
+/// How many of the workgroups that keep a device busy a segment gets, at least one.
+fn share(parallel: u32, vectors: u64, all: u64) -> usize {
+    (4 * parallel as u64 * vectors / all.max(1)).max(1) as usize
+}
+
 /// A dispatch for every pass and chunk of segments. Each workgroup reduces a part of a row into scratch memory; the next
 /// pass begins by combining those parts, in every workgroup again, which is cheaper than a dispatch of its own. The chunks
 /// of a pass do not wait for each other.
@@ -58,10 +63,10 @@ pub(super) fn print(printer: &Printer<'_>, chunks: &[Vec<Rows<'_>>], printed: &m
     let Some(first) = chunks.first().and_then(|chunk| chunk.first()) else { return Ok(()) };
     let lanes = printer.caps.workgroup.min(first.most_lanes(printer.caps));
     // At least four vectors a lane, and not more workgroups than keep the device busy.
-    let all: usize = chunks.iter().flatten().map(|rows| rows.rows * rows.vectors()).sum();
+    let vectors = |rows: &Rows<'_>| (rows.rows * rows.vectors()) as u64;
+    let all: u64 = chunks.iter().flatten().map(vectors).sum();
     let parts = |rows: &Rows<'_>| {
-        let share = printer.caps.parallel as usize * 4 * rows.rows * rows.vectors() / all.max(1);
-        let wanted = share.max(1).div_ceil(rows.rows);
+        let wanted = share(printer.caps.parallel, vectors(rows), all).div_ceil(rows.rows);
         wanted.min(rows.vectors().div_ceil(lanes as usize * 4)).clamp(1, 4096)
     };
     let reductions: Vec<usize> = first.all_reductions().collect();
@@ -190,5 +195,17 @@ impl Piece<'_, '_> {
             rows.program.stores(m, &rows.row_stores(), &row, 0, 1);
             line!(m, "}}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn shares_are_right_beyond_32_bits() {
+        assert_eq!(share(512, 1 << 21, 1 << 21), 2048);
+        assert_eq!(share(512, 1, 1 << 21), 1);
+        assert_eq!(share(512, 0, 0), 1);
     }
 }
