@@ -1,14 +1,16 @@
 //! `fornax info`: what the machine has, and what each device was measured to do at most.
 
-use crate::Failure;
 use crate::table::ago;
 use fornax::profile::amounts::{bandwidth, rate, seconds};
 use fornax::{Device, Measured, Peaks};
 
 /// Prints what there is. Peaks of real devices that nobody has measured yet are measured now; with `measure` again,
 /// and those of software adapters too.
-pub fn run(measure: bool) -> Result<(), Failure> {
-    let device = Device::best()?;
+pub fn run(measure: bool) {
+    let device = match Device::best() {
+        Ok(device) => device.to_string(),
+        Err(error) => format!("none: {error}"),
+    };
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     println!("fornax   {}", env!("CARGO_PKG_VERSION"));
     println!("device   {device}");
@@ -16,7 +18,7 @@ pub fn run(measure: bool) -> Result<(), Failure> {
     println!("threads  {threads}");
     println!("simd     {}", simd().join(" "));
     println!("\ncpu      this processor");
-    print_peaks("cpu", false, measure)?;
+    print_peaks("cpu", false, measure);
     for gpu in fornax::device::wgpu::adapters() {
         let caps = &gpu.caps;
         println!("\n{:8} {} ({}, {}, {})", gpu.device, gpu.name, gpu.kind, gpu.backend, gpu.driver);
@@ -49,20 +51,26 @@ pub fn run(measure: bool) -> Result<(), Failure> {
         if gpu.software {
             println!("         a program, not a GPU: used only if FORNAX_DEVICE or --device names it");
         }
-        print_peaks(&gpu.device, gpu.software, measure)?;
+        print_peaks(&gpu.device, gpu.software, measure);
     }
-    Ok(())
 }
 
-fn print_peaks(name: &str, software: bool, measure: bool) -> Result<(), Failure> {
-    let device = Device::open(name)?;
+/// What cannot be opened is said, and the rest of the machine is shown.
+fn print_peaks(name: &str, software: bool, measure: bool) {
+    let device = match Device::open(name) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("         it cannot be used: {error}");
+            return;
+        }
+    };
     let peaks = match (device.remembered_peaks(), measure, software) {
         (_, true, _) => device.measure_peaks(),
         (Some(peaks), ..) => Ok(peaks),
         (None, _, false) => device.measure_peaks(),
         (None, _, true) => {
             println!("         peaks not measured; --measure does");
-            return Ok(());
+            return;
         }
     };
     match peaks {
@@ -70,7 +78,6 @@ fn print_peaks(name: &str, software: bool, measure: bool) -> Result<(), Failure>
         // What cannot be measured is said, and the rest of the machine is shown.
         Err(error) => println!("         peaks could not be measured: {error}"),
     }
-    Ok(())
 }
 
 fn lines(peaks: &Peaks) -> String {

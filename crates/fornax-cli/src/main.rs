@@ -60,14 +60,27 @@ impl From<fornax::Error> for Failure {
     }
 }
 
+/// Whoever reads the output may have seen enough, as `head` has: then the command ends without a word, as others do.
+fn end_with_its_reader() {
+    // SAFETY: no other thread runs yet, and the system's own answer to the signal runs no code of this program.
+    #[cfg(unix)]
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
+}
+
 fn main() -> ExitCode {
+    end_with_its_reader();
     let done = match Arguments::parse().command {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bench(options) => bench::run(&options),
         Command::Train(request) => train::train(&request),
         Command::Profile(request) => profile::run(&request),
         Command::Sweep(options) => sweep::run(&options),
-        Command::Info { measure } => info::run(measure),
+        Command::Info { measure } => {
+            info::run(measure);
+            Ok(())
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -109,6 +109,57 @@ fn info_tells_the_version_the_device_and_its_peaks() {
     {
         assert!(text.contains(word), "{word}: {text}");
     }
+    let adapters = fornax::device::wgpu::adapters();
+    println!("adapters listed: {}", adapters.len());
+    for adapter in adapters {
+        let of = text.split("\n\n").find(|part| part.starts_with(&adapter.device)).unwrap_or_default();
+        let bound = format!("bound to {} MiB", adapter.caps.binding_bytes >> 20);
+        for word in [&adapter.name, &adapter.kind, &adapter.backend, &adapter.driver, &bound, "bindings"] {
+            assert!(of.contains(word), "{word}: {text}");
+        }
+        assert_eq!(of.contains("f16,"), adapter.caps.f16, "{of}");
+    }
+}
+
+#[test]
+fn info_shows_the_rest_where_a_device_cannot_be_used() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
+    command.env("XDG_CACHE_HOME", scratch("cache")).env("FORNAX_DEVICE", "abacus");
+    let output = command.arg("info").output().unwrap();
+    let text = text(&output.stdout);
+    assert!(output.status.success() && text.contains("abacus") && text.contains("simd"), "{text}");
+}
+
+#[test]
+#[cfg(unix)]
+fn who_reads_no_further_ends_the_command_without_a_word() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
+    command.env("XDG_CACHE_HOME", scratch("cache")).arg("info");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert!(!output.status.success());
+}
+
+#[test]
+fn a_gpu_is_timed_by_its_own_cases() {
+    let Some(adapter) = fornax::device::wgpu::adapters().into_iter().next() else {
+        println!("no wgpu adapter: nothing was tested");
+        return;
+    };
+    let path = scratch("gpu.json");
+    let arguments =
+        ["bench", "--device", "wgpu", "--filter", "launches_1000", "--json", path.to_str().unwrap()];
+    let output = fornax(&arguments);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let rows: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let cases: Vec<&str> = rows.as_array().unwrap().iter().map(|row| row["case"].as_str().unwrap()).collect();
+    assert_eq!(cases, ["launches_1000", "launches_1000_wall", "launches_1000_cpu"]);
+    for row in rows.as_array().unwrap() {
+        assert_eq!(row["device"], adapter.device.as_str());
+        assert!(row["median_ms"].as_f64().unwrap() > 0.0 && row["bound"] == "launch", "{row}");
+    }
 }
 
 #[test]

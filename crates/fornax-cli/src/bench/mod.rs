@@ -98,15 +98,18 @@ pub fn devices(name: &str) -> Result<Vec<Device>> {
     if name != "all" {
         return Ok(vec![Device::open(name)?]);
     }
-    let mut names = vec!["cpu".to_string()];
+    let mut devices = vec![Device::open("cpu")?];
     for gpu in fornax::device::wgpu::adapters() {
         if gpu.software {
             println!("{} is a program, not a GPU: name it with --device to run on it", gpu.device);
-        } else {
-            names.push(gpu.device);
+            continue;
+        }
+        match Device::open(&gpu.device) {
+            Ok(device) => devices.push(device),
+            Err(error) => println!("{} is left out: {error}", gpu.device),
         }
     }
-    names.iter().map(|name| Device::open(name)).collect()
+    Ok(devices)
 }
 
 /// One line on the terminal that the next one replaces; nothing where nobody watches.
