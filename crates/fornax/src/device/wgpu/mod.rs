@@ -3,6 +3,7 @@
 //! queued; reading back waits, and uploads of much behind much. Nothing here knows tensors or graphs.
 
 mod adapter;
+mod belt;
 mod kept;
 mod memory;
 mod pipeline;
@@ -22,6 +23,7 @@ use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::span::{self, Phase};
+use belt::Refused;
 use memory::{GpuMemory, LINE};
 use pipeline::GpuPipeline;
 use rayon::prelude::*;
@@ -213,6 +215,19 @@ impl Wgpu {
         self
     }
 
+    /// Writes bytes to the beginning of a memory, in the order of what is recorded.
+    fn write(&self, memory: &GpuMemory, bytes: &[u8]) -> Result<()> {
+        let written = self.submits.write(&memory.buffer, bytes);
+        // Where the device was lost, that is told.
+        self.reader.check()?;
+        written.map_err(|refused| match refused {
+            Refused::NoMemory => {
+                Error::OutOfMemory { device: self.name.clone(), requested: bytes.len(), live: 0 }
+            }
+            Refused::Device(detail) => Error::Device { device: self.name.clone(), detail },
+        })
+    }
+
     /// Waits until everything submitted has finished.
     fn drain(&self) -> Result<()> {
         let _phase = span::enter(Phase::Wait);
@@ -260,8 +275,7 @@ impl Backend for Wgpu {
     }
 
     fn upload(&self, memory: &dyn Memory, bytes: &[u8]) -> Result<()> {
-        self.submits.write(&own::<GpuMemory>(memory, "memory")?.buffer, bytes);
-        self.reader.check()
+        self.write(own(memory, "memory")?, bytes)
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {

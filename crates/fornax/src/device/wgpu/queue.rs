@@ -243,7 +243,7 @@ impl Wgpu {
                 kept.insert(Arc::new(self.named(buffer))).clone()
             }
         };
-        self.submits.write(&memory.buffer, &bytes);
+        self.write(&memory, &bytes)?;
         Ok(Arguments { memory, offsets })
     }
 }

@@ -49,9 +49,7 @@ impl Reader {
         fault: Arc<Mutex<Option<String>>>,
     ) -> Reader {
         let status = buffer(device, Some("status"), STATUS, USAGE);
-        // Not all drivers give memory that is zero, where wgpu takes it for that.
-        submits.write(&status, &[0; STATUS as usize]);
-        Reader {
+        let reader = Reader {
             name,
             device: device.clone(),
             submits,
@@ -62,6 +60,16 @@ impl Reader {
             fresh: AtomicU64::new(0),
             fault,
             watcher: OnceLock::new(),
+        };
+        // Not all drivers give memory that is zero, where wgpu takes it for that.
+        reader.clear();
+        reader
+    }
+
+    /// Sets the status back.
+    fn clear(&self) {
+        if self.submits.write(&self.status, &[0; STATUS as usize]).is_err() {
+            lock(&self.fault).get_or_insert("what kernels reported could not be set back".into());
         }
     }
 
@@ -166,7 +174,7 @@ impl Reader {
         let mut count = lock(&self.resets);
         if *count == resets {
             *count += 1;
-            self.submits.write(&self.status, &[0; STATUS as usize]);
+            self.clear();
         }
         drop(count);
         let (index, size) = (status[1] as i32, status[2]);

@@ -3,6 +3,7 @@
 //! submit of any kind, or, once it has launches, from a thread that does nothing else: while that is busy with a submit,
 //! those of the next gather. Bytes go by belts of mapped memory, which comes back when they have arrived.
 
+use super::belt::{Belt, Refused};
 use super::lock;
 use crate::span::{self, Phase};
 use std::collections::VecDeque;
@@ -11,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
-use wgpu::util::StagingBelt;
 
 /// Launches and copies that may wait in an open command buffer.
 const MOST: usize = 256;
@@ -29,80 +29,42 @@ struct Open {
     pass: Option<wgpu::ComputePass<'static>>,
     launches: usize,
     copies: usize,
-    /// Bytes of the belt's pieces that these copies take.
-    carried: usize,
 }
 
 /// What was recorded and not submitted.
 struct Recorded {
     device: wgpu::Device,
     open: Option<Open>,
-    belt: StagingBelt,
+    belt: Belt,
 }
 
 impl Recorded {
-    fn open(&mut self) -> (&mut Open, &mut StagingBelt) {
+    fn open(&mut self) -> (&mut Open, &mut Belt) {
         let encoder = || self.device.create_command_encoder(&Default::default());
-        let new = || Open { encoder: encoder(), pass: None, launches: 0, copies: 0, carried: 0 };
+        let new = || Open { encoder: encoder(), pass: None, launches: 0, copies: 0 };
         (self.open.get_or_insert_with(new), &mut self.belt)
     }
 
-    /// Records the copy of a few bytes to the beginning of a buffer; says whether it could.
-    fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
+    /// Records the copy of a few bytes to the beginning of a buffer.
+    fn copy(&mut self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), Refused> {
         let (open, belt) = self.open();
         open.pass = None;
-        // Every submit has pieces of its own, and half of them may be left empty.
-        open.carried += if open.copies == 0 { FEW } else { 2 * bytes.len() };
         open.copies += 1;
-        carry(belt, words(bytes.len()), &mut open.encoder, buffer, 0, bytes)
+        belt.load(&mut open.encoder, buffer, 0, bytes)
     }
 
     /// All of it, to be finished and submitted, and the bytes that it carries; what is recorded from now on comes later.
     fn take(&mut self) -> Option<(wgpu::CommandEncoder, usize)> {
-        let Open { encoder, pass, carried, .. } = self.open.take()?;
+        let Open { encoder, pass, .. } = self.open.take()?;
         drop(pass);
-        self.belt.finish_and_recall_on_submit(&encoder);
+        let carried = self.belt.loaded();
+        self.belt.send(&encoder);
         Some((encoder, carried))
     }
 
     fn is_full(&self) -> bool {
-        let full = |open: &Open| open.launches + open.copies >= MOST || open.carried >= ON_THEIR_WAY / 8;
-        self.open.as_ref().is_some_and(full)
-    }
-}
-
-/// Bytes of the whole words that hold so many.
-fn words(bytes: usize) -> u64 {
-    bytes.next_multiple_of(4) as u64
-}
-
-/// Takes room on a belt, puts bytes there and records their copy into a buffer, as whole words. Says whether it could: not
-/// where the device was lost, or has no memory for the belt.
-fn carry(
-    belt: &mut StagingBelt,
-    room: u64,
-    encoder: &mut wgpu::CommandEncoder,
-    buffer: &wgpu::Buffer,
-    offset: u64,
-    bytes: &[u8],
-) -> bool {
-    let Some(room) = wgpu::BufferSize::new(room) else { return false };
-    let place = belt.allocate(room, wgpu::BufferSize::MIN);
-    let Ok(mut view) = place.get_mapped_range_mut() else { return false };
-    let size = words(bytes.len());
-    put(view.slice(..size as usize), bytes);
-    encoder.copy_buffer_to_buffer(place.buffer(), place.offset(), buffer, offset, size);
-    true
-}
-
-/// Puts bytes where there is room for whole words of them.
-fn put(mut room: wgpu::WriteOnly<'_, [u8]>, bytes: &[u8]) {
-    let whole = bytes.len() / 4 * 4;
-    room.slice(..whole).copy_from_slice(&bytes[..whole]);
-    if whole < bytes.len() {
-        let mut last = [0u8; 4];
-        last[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
-        room.slice(whole..).copy_from_slice(&last);
+        let commands = self.open.as_ref().map_or(0, |open| open.launches + open.copies);
+        commands >= MOST || self.belt.loaded() >= ON_THEIR_WAY / 8
     }
 }
 
@@ -162,7 +124,7 @@ pub(super) struct Submits {
     device: wgpu::Device,
     recorded: Mutex<Recorded>,
     /// The belt of many bytes.
-    bulk: Mutex<StagingBelt>,
+    bulk: Mutex<Belt>,
     /// What is on its way by either belt.
     few_sent: Mutex<Sent>,
     many_sent: Mutex<Sent>,
@@ -178,13 +140,12 @@ pub(super) struct Submits {
 
 impl Submits {
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, fault: Arc<Mutex<Option<String>>>) -> Submits {
-        let belt = |piece: usize| StagingBelt::new(device.clone(), piece as u64);
-        let recorded = Recorded { device: device.clone(), open: None, belt: belt(FEW) };
+        let recorded = Recorded { device: device.clone(), open: None, belt: Belt::new(device, FEW) };
         Submits {
             queue: queue.clone(),
             device: device.clone(),
             recorded: Mutex::new(recorded),
-            bulk: Mutex::new(belt(MANY)),
+            bulk: Mutex::new(Belt::new(device, MANY)),
             few_sent: Mutex::default(),
             many_sent: Mutex::default(),
             order: Mutex::default(),
@@ -251,17 +212,23 @@ impl Submits {
 
     /// Waits until more bytes may be on their way; so few are then.
     fn wait_for_room(&self, sent: &Mutex<Sent>, keep: usize) {
-        let Some(submit) = lock(sent).take_if_full(keep) else { return };
+        let full = lock(sent).take_if_full(keep);
+        if full.is_some() {
+            self.wait(full.as_ref());
+        }
+    }
+
+    /// Waits for a submit. That a device is lost is told to whoever reads.
+    fn wait(&self, submit: Option<&wgpu::SubmissionIndex>) {
         let _phase = span::enter(Phase::Wait);
-        // That a device is lost is told to whoever reads.
-        let _ = catch_unwind(AssertUnwindSafe(|| poll(&self.device, Some(&submit))));
+        let _ = catch_unwind(AssertUnwindSafe(|| poll(&self.device, submit)));
     }
 
     /// Writes bytes to the beginning of a buffer, behind everything recorded before and ahead of everything recorded later.
     /// They fill whole words.
-    pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) {
+    pub fn write(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), Refused> {
         if bytes.is_empty() {
-            return;
+            return Ok(());
         }
         if cfg!(target_family = "wasm") {
             // A browser copies them itself, and nothing stays recorded there.
@@ -272,20 +239,29 @@ impl Submits {
             if !rest.is_empty() {
                 self.queue.write_buffer(buffer, whole.len() as u64, &last);
             }
-            return;
+            return Ok(());
+        }
+        if bytes.len() <= FEW {
+            return self.twice(|| self.write_few(buffer, bytes));
         }
         let mut pieces = bytes.chunks(MANY).enumerate();
-        let written = match bytes.len() <= FEW {
-            true => self.write_few(buffer, bytes),
-            false => pieces.all(|(i, piece)| self.write_many(buffer, i * MANY, piece)),
-        };
-        if !written {
-            lock(&self.fault).get_or_insert("there is no memory for bytes on their way to it".into());
+        pieces.try_for_each(|(i, piece)| self.twice(|| self.write_many(buffer, i * MANY, piece)))
+    }
+
+    /// Tries again without what was on its way, if there was no memory.
+    fn twice(&self, write: impl Fn() -> Result<(), Refused>) -> Result<(), Refused> {
+        match write() {
+            Err(Refused::NoMemory) => {
+                let last = self.flush();
+                self.wait(last.as_ref());
+                write()
+            }
+            done => done,
         }
     }
 
-    /// Records the copy of a few bytes; says whether it could.
-    fn write_few(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> bool {
+    /// Records the copy of a few bytes.
+    fn write_few(&self, buffer: &wgpu::Buffer, bytes: &[u8]) -> Result<(), Refused> {
         // Seldom: to ask costs as much as some copies.
         self.wait_for_room(&self.few_sent, ON_THEIR_WAY / 2);
         let mut recorded = lock(&self.recorded);
@@ -297,18 +273,16 @@ impl Submits {
         copied
     }
 
-    /// Submits the copy of a piece of many bytes; says whether it could.
-    fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> bool {
+    /// Submits the copy of a piece of many bytes.
+    fn write_many(&self, buffer: &wgpu::Buffer, offset: usize, bytes: &[u8]) -> Result<(), Refused> {
         let mut belt = lock(&self.bulk);
         self.wait_for_room(&self.many_sent, ON_THEIR_WAY - MANY);
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        if !carry(&mut belt, MANY as u64, &mut encoder, buffer, offset as u64, bytes) {
-            return false;
-        }
-        belt.finish_and_recall_on_submit(&encoder);
+        belt.load(&mut encoder, buffer, offset, bytes)?;
+        belt.send(&encoder);
         let index = self.submit([encoder.finish()]);
         lock(&self.many_sent).add(index, MANY);
-        true
+        Ok(())
     }
 
     /// Records some launches that need not be submitted at once.
@@ -375,7 +349,7 @@ impl Submits {
 mod tests {
     use super::super::{Caps, tests::limited};
     use super::*;
-    use crate::{DType, Device, Result, Tensor};
+    use crate::{DType, Device, Error, Result, Tensor};
     use std::sync::Barrier;
     use std::sync::mpsc::Receiver;
     use std::task::{Context, Wake};
@@ -570,6 +544,31 @@ mod tests {
         let upload = |_| Tensor::from_bytes(&vec![1u8; FEW / 2 + 4], &[FEW / 2 + 4], DType::U8, &device);
         let all = (0..2 * MOST).map(upload).collect::<Result<Vec<_>>>()?;
         assert!(device.stats().submits > 0 && all[MOST].to_bytes()?.iter().all(|&byte| byte == 1));
+        Ok(())
+    }
+
+    #[test]
+    fn no_memory_for_bytes_is_an_error_of_that_upload_alone() -> Result<()> {
+        let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
+        let upload = |length: usize| Tensor::from_bytes(&vec![3u8; length], &[length], DType::U8, &device);
+        let before = upload(100)?;
+        // Pieces that no driver can give.
+        let most = usize::try_from(gpu.device.limits().max_buffer_size).unwrap_or(usize::MAX) / 16 * 16;
+        let huge = || Belt::new(&gpu.device, most.saturating_add(16));
+        gpu.submits.flush();
+        let few = std::mem::replace(&mut lock(&gpu.submits.recorded).belt, huge());
+        let many = std::mem::replace(&mut *lock(&gpu.submits.bulk), huge());
+        for length in [100, FEW + 1, 3 * MANY] {
+            let refused = upload(length).map(drop);
+            assert!(matches!(refused, Err(Error::Device { .. } | Error::OutOfMemory { .. })), "{refused:?}");
+            gpu.reader.check()?;
+        }
+        lock(&gpu.submits.recorded).belt = few;
+        *lock(&gpu.submits.bulk) = many;
+        for length in [100, FEW + 1, 3 * MANY] {
+            assert!(upload(length)?.to_bytes()?.iter().all(|&byte| byte == 3));
+        }
+        assert_eq!(before.to_bytes()?, [3; 100]);
         Ok(())
     }
 
