@@ -492,7 +492,10 @@ mod tests {
     fn pieces_of_belts_come_back() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
         let allocated = || gpu.device.generate_allocator_report().map(|report| report.allocations.len());
-        let Some(_) = allocated() else { return Ok(()) };
+        let Some(_) = allocated() else {
+            println!("this driver does not tell what is allocated: nothing was tested");
+            return Ok(());
+        };
         let mut counts = vec![];
         for _ in 0..6 {
             // More than a piece of a belt, and more than may be on their way.
@@ -658,7 +661,10 @@ mod tests {
         z.eval()?;
         device.synchronize()?;
         let allocated = || gpu.device.generate_allocator_report().map(|report| report.total_allocated_bytes);
-        let Some(before) = allocated() else { return Ok(()) };
+        let Some(before) = allocated() else {
+            println!("this driver does not tell what is allocated: nothing was tested");
+            return Ok(());
+        };
         // Also while what uses it is recorded and cannot be submitted.
         let w = y.slice(0, 0, 10, 1)?.add(&z)?;
         let (held, submits) = (Barrier::new(2), &gpu.submits);

@@ -527,6 +527,7 @@ mod tests {
     use super::super::print::Tile;
     use super::super::tests::limited;
     use super::*;
+    use crate::device::Backend;
     use crate::{Device, Tensor};
 
     #[test]
@@ -558,16 +559,16 @@ mod tests {
         let forms: Vec<(Form, &GpuPipeline)> =
             forms.iter().map(|(form, pipeline)| (*form, pipeline)).collect();
         let run = |forms: &[(Form, &GpuPipeline)]| -> Result<(Vec<Measured>, u64)> {
-            let before = gpu.submits.count();
+            let before = gpu.counts().passes;
             let measured = gpu.measure(kernel, forms, Instant::now(), true)?;
-            Ok((measured, gpu.submits.count() - before))
+            Ok((measured, gpu.counts().passes - before))
         };
         // What fills memories is compiled.
         run(&forms[..1])?;
-        let ((alone, least), (measured, submits)) = (run(&forms[..1])?, run(&forms)?);
+        let ((alone, least), (measured, passes)) = (run(&forms[..1])?, run(&forms)?);
         assert!(alone[0].seconds.is_some() && measured[0].seconds.is_some());
         assert!(measured[1..].iter().all(|m| m.seconds.is_none() && m.alone.is_none()));
-        assert_eq!((measured.len(), submits), (3, least), "no other form was launched");
+        assert_eq!((measured.len(), passes), (3, least), "no other form was launched");
         assert_eq!(fastest(&measured), Some(forms[0].0));
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! Every kernel shape on adapters that have less, and what no adapter can hold.
 
+#[path = "../../../../tests/cases/mod.rs"]
+mod table;
+
 use super::super::print::print;
 use super::*;
 use crate::optim::{AdamW, Optimizer};
@@ -59,6 +62,25 @@ fn every_shape(with: &str, device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// Some cases of the table, other ones for each adapter. Gives how many.
+fn some_cases(with: &str, adapter: usize, device: &Device) -> Result<usize> {
+    const EVERY: usize = 23;
+    let mut cases: Vec<(String, Result<Tensor>)> = vec![];
+    let case = &mut |what: &str, tensor: Result<Tensor>| cases.push((what.into(), tensor));
+    let mut walk = table::Table { device, tested: device, case };
+    table::PARTS.iter().for_each(|(_, part)| part(&mut walk));
+    let some: Vec<_> = cases.into_iter().skip(adapter % EVERY).step_by(EVERY).collect();
+    let count = some.len();
+    for (what, tensor) in some {
+        let tensor = tensor?;
+        let want = tensor.reference()?;
+        if let Some(difference) = table::difference(&tensor.to_bytes()?, &want, &tensor) {
+            panic!("{with}: {what}: {difference}");
+        }
+    }
+    Ok(count)
+}
+
 /// Steps of an optimizer, whose kernels write over what they read and take numbers that change.
 fn train(device: &Device) -> Result<Vec<f32>> {
     let weights = crate::nn::Parameter::new(&wave(&[12, 7], 0.3, DType::F32, device)?)?;
@@ -98,9 +120,11 @@ fn every_kernel_shape_without_each_feature() -> Result<()> {
         ("small grids", |c| Caps { groups: 40, ..c }),
     ];
     let want = train(&Device::cpu())?;
-    for (name, limit) in limits {
+    for (adapter, (name, limit)) in limits.into_iter().enumerate() {
         let Some((_, device)) = limited(limit) else { continue };
         every_shape(name, &device)?;
+        let cases = some_cases(name, 2 * adapter, &device)?;
+        assert!(cases > 20, "{name}: {cases} cases");
         for (i, (g, w)) in train(&device)?.iter().zip(&want).enumerate() {
             assert!((g - w).abs() < 1e-4, "{name}: weight {i} is {g}, not {w}");
         }
