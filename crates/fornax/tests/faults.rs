@@ -83,7 +83,10 @@ fn memory_that_is_not_there() -> Result<()> {
         kept.eval()?;
         // More than any machine has, whole and in a temporary.
         let huge = Tensor::rand(&[1 << 46], DType::F32, &device)?;
-        for tensor in [huge.clone(), huge.fence().sum_all()?] {
+        // And a product of more terms than 64 bits count.
+        let one = Tensor::ones(&[1, 1], DType::F32, &device)?;
+        let product = one.expand(&[1 << 23, 1 << 20])?.matmul(&one.expand(&[1 << 20, 1 << 23])?)?;
+        for tensor in [huge.clone(), huge.fence().sum_all()?, product] {
             match tensor.eval() {
                 Err(Error::OutOfMemory { requested, .. }) => assert!(requested >= 1 << 46),
                 Err(Error::Device { detail, .. }) if name != "cpu" => {

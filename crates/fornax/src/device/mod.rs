@@ -242,7 +242,8 @@ impl Device {
     }
 
     /// Sets the most bytes that live tensors and a plan together may take; `None` for no limit. A plan that
-    /// would exceed it is refused before it runs.
+    /// would exceed it is refused before it runs. What a device needs beside that, such as parts of sums that several
+    /// workgroups of a GPU share, is not counted.
     pub fn set_memory_budget(&self, bytes: Option<usize>) {
         self.0.settings.budget.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);
     }
