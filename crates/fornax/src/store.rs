@@ -2,9 +2,10 @@
 //! thing, in the user's cache directory, with its key and a checksum inside: a torn file, a foreign one, or one of
 //! another version, adapter or driver reads as nothing. Losing any of it costs time, never a result.
 
-use crate::io::write_file;
+use crate::io::{TEMPORARY, write_file};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 /// Begins every file; the number goes up when the meaning of what follows changes.
 const MAGIC: &[u8; 16] = b"fornax store  1\n";
@@ -80,13 +81,29 @@ fn save_to(dir: &Path, kind: &str, key: &str, payload: &[u8]) {
     let body = [key.as_bytes(), payload].concat();
     let (sum, length) = (checksum(&body).to_le_bytes(), (key.len() as u64).to_le_bytes());
     if std::fs::create_dir_all(dir).is_ok() {
+        sweep(dir, kind);
         let _ = write_file(&path(dir, kind, key), &[MAGIC, &sum, &length, &body]);
+    }
+}
+
+/// Removes what processes that ended in the middle of saving have left. A young file may be another process's, at work.
+fn sweep(dir: &Path, kind: &str) {
+    const OLD: Duration = Duration::from_secs(3600);
+    let begins = format!(".{kind}-");
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_old = || entry.metadata().ok()?.modified().ok()?.elapsed().ok().map(|age| age > OLD);
+        if name.starts_with(&begins) && name.ends_with(TEMPORARY) && is_old() == Some(true) {
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::SystemTime;
 
     #[test]
     fn what_is_torn_or_foreign_reads_as_nothing() {
@@ -111,6 +128,17 @@ mod tests {
         save_to(&dir, "kind", "key", b"new");
         assert_eq!(load_from(&dir, "kind", "key").as_deref(), Some(&b"new"[..]));
         assert_eq!(std::fs::read_dir(&dir).expect("there").count(), 1, "no temporary stays");
+        // Nor what other processes left long ago; what they may be writing does.
+        for (name, age) in [(".kind-1.5-0.tmp", 7200), (".kind-2.6-0.tmp", 60), (".other-1.5-0.tmp", 7200)] {
+            let left = std::fs::File::create(dir.join(name)).expect("created");
+            left.set_modified(SystemTime::now() - Duration::from_secs(age)).expect("set");
+        }
+        save_to(&dir, "kind", "key", b"newer");
+        let there = |name: &str| dir.join(name).exists();
+        assert_eq!(
+            (there(".kind-1.5-0.tmp"), there(".kind-2.6-0.tmp"), there(".other-1.5-0.tmp")),
+            (false, true, true)
+        );
         std::fs::remove_dir_all(&dir).expect("removed");
     }
 }

@@ -31,7 +31,13 @@ fn devices_that_do_not_exist() -> Result<()> {
 #[test]
 fn adapters_are_found_by_number_and_by_name() -> Result<()> {
     for adapter in fornax::device::wgpu::adapters() {
-        let by_number = Device::open(&adapter.device)?;
+        let by_number = match Device::open(&adapter.device) {
+            Err(Error::NoDevice { detail, .. }) => {
+                println!("{} was not tested: {detail}", adapter.device);
+                continue;
+            }
+            opened => opened?,
+        };
         assert_eq!(by_number.name(), adapter.device);
         // Others may have the same name, and come first.
         let by_name = Device::open(&format!("wgpu:{}", adapter.name.to_uppercase()))?;

@@ -334,9 +334,23 @@ impl Device {
         self.plans().len()
     }
 
-    /// Gives pooled memory that no tensor uses back to the system. On a GPU that may wait for work that is under way.
+    /// Gives pooled memory that no tensor uses back to the system; on a GPU when the work that uses it has ended and the device
+    /// is next used, or [`Device::synchronize`] waits for both.
     pub fn trim(&self) {
         self.0.pool.trim();
+    }
+
+    /// Copies bytes to the start of a memory.
+    pub(crate) fn upload(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
+        let upload = || self.0.backend.upload(buffer.memory(), bytes);
+        match upload() {
+            // What waits in the pool may be the room that bytes need on their way.
+            Err(Error::OutOfMemory { .. }) => {
+                self.trim();
+                upload()
+            }
+            done => done,
+        }
     }
 
     pub(crate) fn plans(&self) -> std::sync::MutexGuard<'_, PlanCache> {

@@ -54,7 +54,7 @@ fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) ->
 }
 
 /// How the names of files end that are not finished yet.
-const TEMPORARY: &str = ".tmp";
+pub(crate) const TEMPORARY: &str = ".tmp";
 
 /// Swaps the bytes of every element on machines whose order differs from the file's.
 fn reorder(bytes: &mut [u8], size: usize, file_is_little: bool) {

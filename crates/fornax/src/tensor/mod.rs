@@ -348,7 +348,7 @@ impl Tensor {
         }
         let buffer = device.allocate(bytes.len())?;
         let _phase = span::copying(Phase::Upload, bytes.len());
-        device.0.backend.upload(buffer.memory(), bytes)?;
+        device.upload(&buffer, bytes)?;
         Ok(Tensor::ready(buffer, shape, dtype, device))
     }
 

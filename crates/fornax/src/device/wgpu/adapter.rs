@@ -87,10 +87,12 @@ pub(super) async fn find(instance: &wgpu::Instance, name: &str) -> Result<(usize
 /// Which of these adapters a name means.
 fn position(name: &str, titles: &[String]) -> Option<usize> {
     let Some((_, part)) = name.split_once(':') else { return (!titles.is_empty()).then_some(0) };
-    // What is no number of an adapter may be that of a model.
-    let number = part.parse().ok().filter(|&number: &usize| number < titles.len());
+    // Longer numbers are those of models.
+    if let Some(number) = part.parse().ok().filter(|_| part.len() <= 2) {
+        return (number < titles.len()).then_some(number);
+    }
     let part = part.to_lowercase();
-    number.or_else(|| titles.iter().position(|title| title.to_lowercase().contains(&part)))
+    titles.iter().position(|title| title.to_lowercase().contains(&part))
 }
 
 /// Whether kernels can do with what an adapter has at most.
@@ -227,8 +229,10 @@ mod tests {
             ("wgpu:1", Some(1)),
             ("wgpu:radeon", Some(1)),
             ("wgpu:4090", Some(0)),
-            ("wgpu:15", Some(2)),
+            ("wgpu:780", Some(1)),
+            ("wgpu:15", None),
             ("wgpu:3", None),
+            ("wgpu:9999", None),
             ("wgpu:intel", None),
             ("wgpu:-1", None),
         ];

@@ -13,6 +13,9 @@ pub(super) struct Belt {
     /// Those that carry something and are not submitted, and the bytes that are taken of the last.
     loaded: Vec<wgpu::Buffer>,
     taken: usize,
+    /// How many more pieces a test wants refused.
+    #[cfg(test)]
+    pub refused: usize,
 }
 
 /// Why bytes cannot be carried.
@@ -31,7 +34,15 @@ fn words(bytes: usize) -> usize {
 
 impl Belt {
     pub fn new(device: &wgpu::Device, piece: usize) -> Belt {
-        Belt { device: device.clone(), piece, free: Arc::default(), loaded: vec![], taken: 0 }
+        Belt {
+            device: device.clone(),
+            piece,
+            free: Arc::default(),
+            loaded: vec![],
+            taken: 0,
+            #[cfg(test)]
+            refused: 0,
+        }
     }
 
     /// Loads bytes, not more than a piece has, and records their copy into a buffer, as whole words; or nothing, if it fails.
@@ -44,6 +55,11 @@ impl Belt {
     ) -> Result<(), Refused> {
         let size = words(bytes.len());
         if self.loaded.is_empty() || self.taken + size > self.piece {
+            #[cfg(test)]
+            if self.refused > 0 {
+                self.refused -= 1;
+                return Err(Refused::NoMemory);
+            }
             let free = lock(&self.free).pop();
             let piece = free.map_or_else(|| self.new_piece(), Ok)?;
             self.loaded.push(piece);

@@ -4,6 +4,7 @@ use super::pipeline::Groups;
 use super::{Wgpu, checked, lock};
 use crate::device::Memory;
 use crate::error::{Error, Result};
+use rustc_hash::FxHashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -13,7 +14,7 @@ pub(super) struct GpuMemory {
     /// Distinguishes memories in the keys of bind groups; never used again.
     pub id: u64,
     /// Whose bind groups may name it.
-    bound_by: Mutex<Vec<Weak<Groups>>>,
+    bound_by: Mutex<FxHashMap<usize, Weak<Groups>>>,
 }
 
 impl Memory for GpuMemory {}
@@ -22,10 +23,11 @@ impl GpuMemory {
     /// Notes that one of these bind groups names it.
     pub fn bind_in(&self, groups: &Arc<Groups>) {
         let mut bound_by = lock(&self.bound_by);
-        bound_by.retain(|known| known.strong_count() > 0);
-        if !bound_by.iter().any(|known| std::ptr::eq(known.as_ptr(), &**groups)) {
-            bound_by.push(Arc::downgrade(groups));
+        if bound_by.len() == bound_by.capacity() {
+            bound_by.retain(|_, known| known.strong_count() > 0);
         }
+        // Nothing else has that address while this is known.
+        bound_by.entry(Arc::as_ptr(groups) as usize).or_insert_with(|| Arc::downgrade(groups));
     }
 }
 
@@ -34,7 +36,7 @@ impl Drop for GpuMemory {
     /// To destroy the buffer instead would make all who use the device wait for those who wait for the GPU.
     fn drop(&mut self) {
         let bound_by = self.bound_by.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for groups in bound_by.iter().filter_map(Weak::upgrade) {
+        for groups in bound_by.values().filter_map(Weak::upgrade) {
             lock(&groups).retain(|memories, _| !memories.contains(&self.id));
         }
     }

@@ -288,7 +288,7 @@ impl Backend for Wgpu {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {
-        Ok(Box::new(GpuPipeline::new(self, kernel, self.tuned(&[kernel])[0])?))
+        Ok(self.compile_all(&[kernel])?.remove(0))
     }
 
     fn compile_all(&self, kernels: &[&Kernel]) -> Result<Vec<Box<dyn Pipeline>>> {

@@ -62,15 +62,15 @@ impl Reader {
             watcher: OnceLock::new(),
         };
         // Not all drivers give memory that is zero, where wgpu takes it for that.
-        reader.clear();
+        if !reader.clear() {
+            lock(&reader.fault).get_or_insert("there is no memory for what kernels report".into());
+        }
         reader
     }
 
-    /// Sets the status back.
-    fn clear(&self) {
-        if self.submits.write(&self.status, &[0; STATUS as usize]).is_err() {
-            lock(&self.fault).get_or_insert("what kernels reported could not be set back".into());
-        }
+    /// Sets the status back; says whether it could.
+    fn clear(&self) -> bool {
+        self.submits.write(&self.status, &[0; STATUS as usize]).is_ok()
     }
 
     /// The error that happened outside a call, if one did. It stays: such a device is not to be trusted.
@@ -172,9 +172,9 @@ impl Reader {
             return Ok(());
         }
         let mut count = lock(&self.resets);
-        if *count == resets {
+        // If it cannot be set back now, the next read finds it again.
+        if *count == resets && self.clear() {
             *count += 1;
-            self.clear();
         }
         drop(count);
         let (index, size) = (status[1] as i32, status[2]);

@@ -554,25 +554,33 @@ mod tests {
     fn no_memory_for_bytes_is_an_error_of_that_upload_alone() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
         let upload = |length: usize| Tensor::from_bytes(&vec![3u8; length], &[length], DType::U8, &device);
+        let refuse = |count: usize| {
+            gpu.submits.flush();
+            lock(&gpu.submits.recorded).belt.refused = count;
+            lock(&gpu.submits.bulk).refused = count;
+        };
         let before = upload(100)?;
+        for length in [100, FEW + 1, 3 * MANY] {
+            // Without what was on its way, and then without what the pool holds, there is enough.
+            for count in 0..4 {
+                refuse(count);
+                assert!(upload(length)?.to_bytes()?.iter().all(|&byte| byte == 3), "{length}, {count}");
+            }
+            refuse(4);
+            match upload(length).map(drop) {
+                Err(Error::OutOfMemory { requested, .. }) => assert_eq!(requested, length),
+                other => panic!("{length}: {other:?}"),
+            }
+        }
         // Pieces that no driver can give.
         let most = usize::try_from(gpu.device.limits().max_buffer_size).unwrap_or(usize::MAX) / 16 * 16;
-        let huge = || Belt::new(&gpu.device, most.saturating_add(16));
-        gpu.submits.flush();
-        let few = std::mem::replace(&mut lock(&gpu.submits.recorded).belt, huge());
-        let many = std::mem::replace(&mut *lock(&gpu.submits.bulk), huge());
-        for length in [100, FEW + 1, 3 * MANY] {
-            let refused = upload(length).map(drop);
-            assert!(matches!(refused, Err(Error::Device { .. } | Error::OutOfMemory { .. })), "{refused:?}");
-            gpu.reader.check()?;
-        }
-        lock(&gpu.submits.recorded).belt = few;
-        *lock(&gpu.submits.bulk) = many;
-        for length in [100, FEW + 1, 3 * MANY] {
-            assert!(upload(length)?.to_bytes()?.iter().all(|&byte| byte == 3));
-        }
+        *lock(&gpu.submits.bulk) = Belt::new(&gpu.device, most.saturating_add(16));
+        let refused = upload(3 * MANY).map(drop);
+        assert!(matches!(refused, Err(Error::Device { .. } | Error::OutOfMemory { .. })), "{refused:?}");
+        *lock(&gpu.submits.bulk) = Belt::new(&gpu.device, MANY);
+        assert!(upload(3 * MANY)?.to_bytes()?.iter().all(|&byte| byte == 3));
         assert_eq!(before.to_bytes()?, [3; 100]);
-        Ok(())
+        gpu.reader.check()
     }
 
     #[test]

@@ -276,6 +276,7 @@ impl Wgpu {
         if let Some(form) = fastest(&measured).filter(|_| keep) {
             self.tuner.remember(&[(class(body, kernel), form)]);
         }
+        self.kept.settle();
         let way = |m: Measured| Way { name: m.form.to_string(), seconds: m.seconds, alone: m.alone };
         Ok(measured.into_iter().map(way).collect())
     }

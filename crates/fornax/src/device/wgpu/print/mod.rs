@@ -124,13 +124,35 @@ fn check_limits(kernel: &Kernel, caps: &Caps) -> Result<()> {
         check_most(kernel, bytes, "bytes of a tensor", caps.binding_bytes, BOUND)?;
         check_most(kernel, port.len, "elements of a tensor", MOST_ELEMENTS, COUNTED)?;
     }
-    let segments = match &kernel.body {
-        Body::Loop(body) => &body.segments[..],
-        _ => &[],
-    };
-    for segment in segments {
-        let points = segment.dims.iter().fold(1usize, |points, &n| points.saturating_mul(n));
-        check_most(kernel, points, "elements to compute", MOST_ELEMENTS, COUNTED)?;
+    let counted = |n: usize| check_most(kernel, n, "elements to compute", MOST_ELEMENTS, COUNTED);
+    match &kernel.body {
+        Body::Loop(body) => check_spaces(body, counted),
+        Body::MatMul(body) => {
+            [body.m, body.n, body.k].into_iter().try_for_each(counted)?;
+            check_spaces(&body.epilogue, counted)
+        }
+        Body::Attention(body) => [body.q.1.shape[2], body.k.1.shape[2]].into_iter().try_for_each(counted),
+        Body::AttentionGrad(body) => [body.q.1.shape[2], body.k.1.shape[2]].into_iter().try_for_each(counted),
+        Body::ScatterAdd(body) => counted(body.value.1.numel()),
+        Body::Sort(body) => counted(body.value.1.numel()),
+        Body::Scan(body) => counted(body.value.1.numel()),
+    }
+}
+
+/// Checks the spaces of a loop: rows are counted apart from what lies in one.
+fn check_spaces(body: &Loop, counted: impl Fn(usize) -> Result<()>) -> Result<()> {
+    for segment in &body.segments {
+        for reduced in [false, true] {
+            let axes = segment.dims.iter().zip(&body.reduced).filter(|(_, r)| **r == reduced);
+            counted(axes.fold(1, |points: usize, (&n, _)| points.saturating_mul(n)))?;
+        }
+        for load in segment.loads.iter().filter(|load| load.source == Source::Index) {
+            let ends = load.view.shape.iter().zip(&load.view.strides);
+            let last = ends.fold(load.view.offset, |last, (&n, &stride)| {
+                last.saturating_add(stride.max(0).saturating_mul(n.saturating_sub(1) as isize))
+            });
+            counted(last.max(0) as usize)?;
+        }
     }
     Ok(())
 }

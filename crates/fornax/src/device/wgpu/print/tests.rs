@@ -10,7 +10,7 @@ use crate::view::View;
 use crate::{AttentionOptions, Device, Result, Tensor, grad};
 use wgpu::naga;
 
-pub(super) const LARGE: Caps = Caps {
+pub(crate) const LARGE: Caps = Caps {
     f16: true,
     int64: true,
     subgroup: Some(32),

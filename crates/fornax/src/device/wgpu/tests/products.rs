@@ -42,7 +42,8 @@ fn cooperative_products_compute_the_same() -> Result<()> {
     .map(|(shape, parts)| Form::Cooperative(shape, parts));
     // Whole tiles, and parts of a sum, of three slices and more in every form; rows that begin anywhere, at every fourth or
     // every eighth half; sums that end inside a slice.
-    for [m, n, k] in [[64, 128, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136], [3, 72, 136]] {
+    let sizes = [[64, 128, 512], [40, 51, 131], [33, 66, 140], [40, 72, 136], [3, 72, 136]];
+    for (size, [m, n, k]) in sizes.into_iter().enumerate() {
         for turned in [false, true] {
             let product = |device: &Device| {
                 let operand = |shape, pace| operand(shape, turned, pace, DType::F16, device);
@@ -50,7 +51,11 @@ fn cooperative_products_compute_the_same() -> Result<()> {
                 let rest = wave(&[m, n], 0.23, DType::F16, device)?;
                 operand([m, k], 0.37)?.matmul(&operand([k, n], 0.71)?)?.add(&bias)?.mul(&rest)
             };
-            for form in forms {
+            for (i, form) in forms.into_iter().enumerate() {
+                // On software every form meets every size, but either as it is or turned.
+                if gpu.software && (i + size + turned as usize) % 2 == 1 {
+                    continue;
+                }
                 *lock(&gpu.tuner.forced) = Some(form);
                 let fresh = Device::with_backend(gpu.clone());
                 check(&format!("{m}x{n}x{k}, turned: {turned}, {form}"), product(&fresh))?;
