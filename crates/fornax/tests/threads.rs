@@ -51,6 +51,35 @@ fn one_lazy_tensor_can_be_read_by_many_threads() -> Result<()> {
 }
 
 #[test]
+fn many_threads_wait_for_results_and_give_memory_back() -> Result<()> {
+    let device = on::fresh();
+    let turns = |thread: usize| -> Result<()> {
+        for turn in 0..150 {
+            // Of many sizes, so that the pool gives some back.
+            let n = [1, 70, 300, 900][(thread + turn) % 4];
+            let x = Tensor::full(&[n], turn as f64, DType::F32, &device)?.add(thread as f64)?;
+            assert_eq!(x.sum_all()?.item::<f32>()?, (n * (turn + thread)) as f32);
+            drop(x);
+            if turn % 10 == thread {
+                device.trim();
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|s| {
+        let all: Vec<_> = (0..6)
+            .map(|thread| {
+                s.spawn({
+                    let turns = &turns;
+                    move || turns(thread)
+                })
+            })
+            .collect();
+        all.into_iter().try_for_each(|thread| thread.join().unwrap())
+    })
+}
+
+#[test]
 fn very_long_chains_neither_overflow_the_stack_nor_fail() -> Result<()> {
     let device = on::fresh();
     let mut x = Tensor::ones(&[3], DType::F32, &device)?;
