@@ -89,13 +89,6 @@ impl TextArguments {
         if all.is_empty() { Ok(()) } else { Err(Failure::Usage(all.join("\nerror: "))) }
     }
 
-    fn device(&self) -> Result<Device> {
-        match &self.device {
-            Some(name) => Device::open(name),
-            None => Device::best(),
-        }
-    }
-
     /// The one that is named, otherwise that of the model's folder, otherwise GPT-2's.
     fn tokenizer(&self, model: &Gpt2, folder: Option<&Path>) -> Result<Tokenizer> {
         match (self.tokenizer.as_deref(), folder) {
@@ -121,7 +114,7 @@ impl TextArguments {
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let Arguments { texts, model: folder, json: as_json } = arguments;
     texts.check(Some(folder))?;
-    let device = texts.device()?;
+    let device = crate::device(texts.device.as_deref())?;
     let read;
     let prompts: Vec<&str> = match &texts.prompts[..] {
         [] => {
@@ -168,7 +161,7 @@ pub fn steady(
     look: impl FnOnce(&str, &Device, &mut dyn FnMut() -> Result<()>) -> std::result::Result<(), Failure>,
 ) -> std::result::Result<(), Failure> {
     texts.check(folder)?;
-    let device = texts.device()?;
+    let device = crate::device(texts.device.as_deref())?;
     let model = match folder {
         Some(folder) => Gpt2::load(folder, &device)?,
         None => Gpt2::new(Gpt2Config::preset("distilgpt2")?, &device)?,

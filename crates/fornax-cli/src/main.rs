@@ -43,6 +43,11 @@ enum Command {
     },
 }
 
+/// The device of that name, or the best one.
+fn device(name: Option<&str>) -> fornax::Result<fornax::Device> {
+    name.map_or_else(fornax::Device::best, fornax::Device::open)
+}
+
 /// What ends the command, with its exit code.
 enum Failure {
     Usage(String),

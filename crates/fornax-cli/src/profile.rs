@@ -16,9 +16,9 @@ pub struct Request {
     /// A case as `fornax bench` names it, or one of the commands below
     #[arg(required_unless_present = "compare")]
     workload: Option<String>,
-    /// Where to run the case
-    #[arg(long, default_value = "cpu")]
-    device: String,
+    /// Where to run the case [default: the best device]
+    #[arg(long)]
+    device: Option<String>,
     #[command(flatten)]
     report: Report,
     /// Show what changed between two files of --json
@@ -94,7 +94,7 @@ pub fn run(request: &Request) -> std::result::Result<(), Failure> {
         }
         None => {
             let name = request.workload.as_deref().unwrap_or_default();
-            let device = Device::open(&request.device)?;
+            let device = crate::device(request.device.as_deref())?;
             request.report.check()?;
             let case = cases::all().into_iter().chain(cases::gpu()).find(|case| case.name == name);
             let case = case.ok_or_else(|| unknown(name))?;

@@ -18,7 +18,7 @@ fn fornax(arguments: &[&str]) -> Output {
 
 fn fornax_with_input(arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
-    command.env("XDG_CACHE_HOME", scratch("cache"));
+    command.env("XDG_CACHE_HOME", scratch("cache")).env("FORNAX_DEVICE", "cpu");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // The command may end without reading it.
@@ -231,6 +231,17 @@ fn all_devices_have_their_table() {
     let output = fornax(&["bench", "--device", "all", "--filter", "tiny_ops"]);
     let table = text(&output.stdout);
     assert!(output.status.success() && table.contains("tiny_ops_2000x64"), "{table}");
+}
+
+#[test]
+fn without_a_name_the_best_device_is_used() {
+    for arguments in [&["bench"][..], &["sweep"], &["profile", "tiny_ops_2000x64"], &["train"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
+        let output = command.env("FORNAX_DEVICE", "abacus").args(arguments).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("abacus"), "{arguments:?}: {said}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn page(directory: &Path) -> PathBuf {
         .args(["profile", "gpt_train_4x256_B8_T128_V256", "--runs", "2", "--html"])
         .arg(&file)
         .env("XDG_CACHE_HOME", directory)
+        .env("FORNAX_DEVICE", "cpu")
         .output()
         .expect("it runs");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

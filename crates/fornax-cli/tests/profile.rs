@@ -12,7 +12,11 @@ fn directory(name: &str) -> PathBuf {
 fn fornax(directory: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fornax"));
     // What is remembered between runs stays inside the test.
-    command.args(arguments).current_dir(directory).env("XDG_CACHE_HOME", directory);
+    command
+        .args(arguments)
+        .current_dir(directory)
+        .env("XDG_CACHE_HOME", directory)
+        .env("FORNAX_DEVICE", "cpu");
     command.output().expect("it runs")
 }
 

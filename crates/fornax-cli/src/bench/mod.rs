@@ -15,9 +15,9 @@ use std::path::PathBuf;
 /// What to run and what to do with the figures.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Where to run: a device, or "all" for the CPU and every real GPU
-    #[arg(long, default_value = "cpu")]
-    device: String,
+    /// Where to run: a device, or "all" for the CPU and every real GPU [default: the best device]
+    #[arg(long)]
+    device: Option<String>,
     /// Also write the results to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
         return Err(Failure::Usage(format!("--threshold {}: not a number of per cent", options.threshold)));
     }
     let before = options.compare.as_deref().map(compare::read).transpose().map_err(Failure::Usage)?;
-    let devices = devices(&options.device)?;
+    let devices = devices(options.device.as_deref())?;
     let chosen = |device: &Device| -> Vec<Case> {
         cases::of(&device.name()).into_iter().filter(|case| case.name.contains(&options.filter)).collect()
     };
@@ -94,9 +94,9 @@ pub fn run(options: &Options) -> std::result::Result<(), Failure> {
 }
 
 /// The devices that a name means.
-pub fn devices(name: &str) -> Result<Vec<Device>> {
-    if name != "all" {
-        return Ok(vec![Device::open(name)?]);
+fn devices(name: Option<&str>) -> Result<Vec<Device>> {
+    if name != Some("all") {
+        return Ok(vec![crate::device(name)?]);
     }
     let mut devices = vec![Device::open("cpu")?];
     for gpu in fornax::device::wgpu::adapters() {

@@ -32,9 +32,9 @@ pub enum Experiment {
 pub struct Options {
     /// Which experiments; all of them if none is named
     experiments: Vec<Experiment>,
-    /// Where to run
-    #[arg(long, default_value = "cpu")]
-    device: String,
+    /// Where to run [default: the best device]
+    #[arg(long)]
+    device: Option<String>,
     /// Also write a page with tables and charts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -98,7 +98,7 @@ impl Bench {
 pub fn run(options: &Options) -> std::result::Result<(), Failure> {
     let all = [Experiment::Memory, Experiment::Quantisation, Experiment::Workgroup, Experiment::Tile];
     let wanted = if options.experiments.is_empty() { &all[..] } else { &options.experiments };
-    let device = Device::open(&options.device)?;
+    let device = crate::device(options.device.as_deref())?;
     let name = device.name();
     for path in options.html.iter().chain(&options.json) {
         files::check_writable(path)?;

@@ -224,11 +224,7 @@ pub fn check(given: &TrainArguments, json: bool) -> Result<Checked, Failure> {
     if let Some(data) = &settings.data {
         readable(data, &mut wrong);
     }
-    let device = match &given.device {
-        Some(name) => Device::open(name),
-        None => Device::best(),
-    };
-    let device = wrong.take("--device", device);
+    let device = wrong.take("--device", crate::device(given.device.as_deref()));
     if let Some(device) = device.as_ref().filter(|device| !device.supports(settings.dtype())) {
         wrong.add(format!("--precision {}: {device} does not compute in it", settings.precision));
     }
