@@ -110,7 +110,7 @@ impl Pool {
         let largest = pool.backend.largest();
         if bytes > largest {
             let detail = format!(
-                "{bytes} bytes of a tensor are more than the {largest} that can be bound at once; split it along an axis"
+                "{bytes} bytes of a tensor are more than the {largest} that a kernel can address; split it along an axis"
             );
             return Err(Error::Device { device: pool.backend.name(), detail });
         }
