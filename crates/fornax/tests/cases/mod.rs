@@ -4,7 +4,8 @@
 use fornax::graph::interpret::{Array, Data};
 use fornax::{AttentionOptions, DType, Device, Result, Tensor};
 
-type Op1 = fn(&Tensor) -> Result<Tensor>;
+/// A function of one operand.
+pub type Op1 = fn(&Tensor) -> Result<Tensor>;
 type Op2 = fn(&Tensor, &Tensor) -> Result<Tensor>;
 type Reduction = fn(&Tensor, &[isize], bool) -> Result<Tensor>;
 
@@ -20,6 +21,54 @@ pub struct Table<'a> {
 
 /// A part of the table, by name.
 pub type Part = (&'static str, fn(&mut Table<'_>));
+
+/// Functions of one float, on operands for which they are defined.
+pub const FLOAT_FUNCTIONS: [(&str, Op1); 44] = [
+    ("neg", |x| x.neg()),
+    ("abs", |x| x.abs()),
+    ("sign", |x| x.sign()),
+    ("recip", |x| x.recip()),
+    ("sqrt", |x| x.abs()?.sqrt()),
+    ("rsqrt", |x| x.abs()?.rsqrt()),
+    ("exp", |x| x.exp()),
+    ("exp2", |x| x.exp2()),
+    ("expm1", |x| x.expm1()),
+    ("log", |x| x.abs()?.log()),
+    ("log2", |x| x.abs()?.log2()),
+    ("log1p", |x| x.abs()?.log1p()),
+    ("sin", |x| x.sin()),
+    ("cos", |x| x.cos()),
+    ("tan", |x| x.tan()),
+    ("asin", |x| x.div(2.0)?.asin()),
+    ("acos", |x| x.div(2.0)?.acos()),
+    ("atan", |x| x.atan()),
+    ("sinh", |x| x.sinh()),
+    ("cosh", |x| x.cosh()),
+    ("tanh", |x| x.tanh()),
+    ("erf", |x| x.erf()),
+    ("floor", |x| x.floor()),
+    ("ceil", |x| x.ceil()),
+    ("round", |x| x.mul(2.0)?.round()),
+    ("trunc", |x| x.trunc()),
+    ("sqr", |x| x.sqr()),
+    ("relu", |x| x.relu()),
+    ("gelu", |x| x.gelu()),
+    ("gelu_erf", |x| x.gelu_erf()),
+    ("silu", |x| x.silu()),
+    ("sigmoid", |x| x.sigmoid()),
+    ("softplus", |x| x.softplus()),
+    ("leaky_relu", |x| x.leaky_relu(0.1)),
+    ("elu", |x| x.elu(1.0)),
+    ("isnan", |x| x.log()?.isnan()),
+    ("isnan of log2", |x| x.log2()?.isnan()),
+    ("isnan of log1p", |x| x.log1p()?.isnan()),
+    ("isnan of sqrt", |x| x.sqrt()?.isnan()),
+    ("isinf", |x| x.isinf()),
+    ("clamp", |x| x.clamp(-0.5, 1.0)),
+    ("pow 2", |x| x.pow(2.0)),
+    ("pow 3", |x| x.pow(3.0)),
+    ("pow -1.5", |x| x.abs()?.add(0.5)?.pow(-1.5)),
+];
 
 /// All parts of the table.
 pub const PARTS: [Part; 10] = [
@@ -147,58 +196,12 @@ fn layouts(shape: &[usize], dtype: DType, salt: usize, device: &Device) -> Vec<(
 }
 
 fn elementwise_functions_of_one_operand(t: &mut Table<'_>) {
-    let float: [(&str, Op1); 44] = [
-        ("neg", |x| x.neg()),
-        ("abs", |x| x.abs()),
-        ("sign", |x| x.sign()),
-        ("recip", |x| x.recip()),
-        ("sqrt", |x| x.abs()?.sqrt()),
-        ("rsqrt", |x| x.abs()?.rsqrt()),
-        ("exp", |x| x.exp()),
-        ("exp2", |x| x.exp2()),
-        ("expm1", |x| x.expm1()),
-        ("log", |x| x.abs()?.log()),
-        ("log2", |x| x.abs()?.log2()),
-        ("log1p", |x| x.abs()?.log1p()),
-        ("sin", |x| x.sin()),
-        ("cos", |x| x.cos()),
-        ("tan", |x| x.tan()),
-        ("asin", |x| x.div(2.0)?.asin()),
-        ("acos", |x| x.div(2.0)?.acos()),
-        ("atan", |x| x.atan()),
-        ("sinh", |x| x.sinh()),
-        ("cosh", |x| x.cosh()),
-        ("tanh", |x| x.tanh()),
-        ("erf", |x| x.erf()),
-        ("floor", |x| x.floor()),
-        ("ceil", |x| x.ceil()),
-        ("round", |x| x.mul(2.0)?.round()),
-        ("trunc", |x| x.trunc()),
-        ("sqr", |x| x.sqr()),
-        ("relu", |x| x.relu()),
-        ("gelu", |x| x.gelu()),
-        ("gelu_erf", |x| x.gelu_erf()),
-        ("silu", |x| x.silu()),
-        ("sigmoid", |x| x.sigmoid()),
-        ("softplus", |x| x.softplus()),
-        ("leaky_relu", |x| x.leaky_relu(0.1)),
-        ("elu", |x| x.elu(1.0)),
-        ("isnan", |x| x.log()?.isnan()),
-        ("isnan of log2", |x| x.log2()?.isnan()),
-        ("isnan of log1p", |x| x.log1p()?.isnan()),
-        ("isnan of sqrt", |x| x.sqrt()?.isnan()),
-        ("isinf", |x| x.isinf()),
-        ("clamp", |x| x.clamp(-0.5, 1.0)),
-        ("pow 2", |x| x.pow(2.0)),
-        ("pow 3", |x| x.pow(3.0)),
-        ("pow -1.5", |x| x.abs()?.add(0.5)?.pow(-1.5)),
-    ];
     let device = &t.device.clone();
     for shape in SHAPES {
         for dtype in t.computes(FLOATS) {
             for (layout, x) in layouts(shape, dtype, 1, device) {
                 let all = !t.thin() || (shape == [33, 65] && layout == "contiguous");
-                for (name, op) in float.into_iter().filter(|(name, _)| all || *name == "gelu") {
+                for (name, op) in FLOAT_FUNCTIONS.into_iter().filter(|(name, _)| all || *name == "gelu") {
                     t.check(&format!("{name} {dtype} {layout}"), op(&x));
                 }
             }

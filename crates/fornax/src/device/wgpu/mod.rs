@@ -91,8 +91,6 @@ pub struct Wgpu {
     found: AtomicU64,
     /// Bind groups that were made.
     groups: AtomicU64,
-    /// Passes that launches were recorded in.
-    passes: AtomicU64,
     /// Those that the GPU was asked to write.
     timestamps: AtomicU64,
     /// Compiled pipelines between runs.
@@ -190,7 +188,6 @@ impl Wgpu {
             compiled: AtomicU64::new(0),
             found: AtomicU64::new(0),
             groups: AtomicU64::new(0),
-            passes: AtomicU64::new(0),
             timestamps: AtomicU64::new(0),
             tuner: tune::Tuner::open(&identity, adapter::tuning_budget(&adapter)),
             adapter: identity,
@@ -327,7 +324,7 @@ impl Backend for Wgpu {
             submits: self.submits.count(),
             compiled: count(&self.compiled),
             found: count(&self.found),
-            passes: self.submits.passes() + count(&self.passes),
+            passes: count(&self.submits.passes),
             bind_groups: count(&self.groups),
             staging: count(&self.reader.fresh),
             timestamps: count(&self.timestamps),

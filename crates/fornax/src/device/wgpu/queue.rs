@@ -146,7 +146,7 @@ impl Wgpu {
         let mut first = range.start;
         for (i, &end) in ends.iter().enumerate() {
             let timestamp_writes = passes.map(|s| s.writes(i + 1));
-            self.passes.fetch_add(1, Ordering::Relaxed);
+            self.submits.passes.fetch_add(1, Ordering::Relaxed);
             let mut pass =
                 encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label: None, timestamp_writes });
             let mut already = Already::default();

@@ -131,8 +131,8 @@ pub(super) struct Submits {
     /// Held from the moment at which what was recorded is taken until it is submitted. The last submit.
     order: Mutex<Option<wgpu::SubmissionIndex>>,
     count: AtomicU64,
-    /// Passes of what was recorded.
-    passes: AtomicU64,
+    /// How many passes launches were recorded in.
+    pub passes: AtomicU64,
     thread: OnceLock<Sender<Task>>,
     /// Where it tells what nobody waits for.
     fault: Arc<Mutex<Option<String>>>,
@@ -159,11 +159,6 @@ impl Submits {
     /// How often commands were handed to the driver.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
-    }
-
-    /// How many passes launches were recorded in.
-    pub fn passes(&self) -> u64 {
-        self.passes.load(Ordering::Relaxed)
     }
 
     /// Submits commands, behind those that were recorded before.
