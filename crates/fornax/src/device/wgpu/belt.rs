@@ -13,9 +13,11 @@ pub(super) struct Belt {
     /// Those that carry something and are not submitted, and the bytes that are taken of the last.
     loaded: Vec<wgpu::Buffer>,
     taken: usize,
-    /// How many more pieces a test wants refused.
+    /// How many more pieces a test wants refused, and how many were made.
     #[cfg(test)]
     pub refused: usize,
+    #[cfg(test)]
+    pub made: usize,
 }
 
 /// Why bytes cannot be carried.
@@ -42,6 +44,8 @@ impl Belt {
             taken: 0,
             #[cfg(test)]
             refused: 0,
+            #[cfg(test)]
+            made: 0,
         }
     }
 
@@ -61,6 +65,8 @@ impl Belt {
                 return Err(Refused::NoMemory);
             }
             let free = lock(&self.free).pop();
+            #[cfg(test)]
+            (self.made += free.is_none() as usize);
             let piece = free.map_or_else(|| self.new_piece(), Ok)?;
             self.loaded.push(piece);
             self.taken = 0;

@@ -486,11 +486,7 @@ mod tests {
     #[test]
     fn pieces_of_belts_come_back() -> Result<()> {
         let Some((gpu, device)) = limited(|caps| caps) else { return Ok(()) };
-        let allocated = || gpu.device.generate_allocator_report().map(|report| report.allocations.len());
-        let Some(_) = allocated() else {
-            println!("this driver does not tell what is allocated: nothing was tested");
-            return Ok(());
-        };
+        let made = || lock(&gpu.submits.recorded).belt.made + lock(&gpu.submits.bulk).made;
         let mut counts = vec![];
         for _ in 0..6 {
             // More than a piece of a belt, and more than may be on their way.
@@ -500,9 +496,12 @@ mod tests {
                 let all = (0..count).map(upload).collect::<Result<Vec<_>>>()?;
                 all.iter().try_for_each(|x| x.to_bytes().map(|read| assert!(read == bytes)))?;
             }
-            counts.push(allocated());
+            counts.push(made());
         }
-        assert_eq!(counts[2..], [counts[2]; 4], "{counts:?}");
+        // How many are on their way at once depends on how soon they arrive: never more than one round uses, so that all
+        // other rounds do with those of the first and few new ones.
+        let of_a_round = 10 + 24 + 2 * (ON_THEIR_WAY / MANY + 2);
+        assert!(counts[0] > 0 && counts[5] < of_a_round, "{counts:?}");
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! over a batch. Lanes lie side by side along the kept axis, so that loads are coalesced; several rows of lanes share
 //! the reduced axes, and where the columns are few, several workgroups do.
 
-use super::lanes::shared_as;
+use super::lanes::{as_before, shareable, shared_as};
 use super::map::coordinates;
 use super::module::{Binding, line, size_of, value_type};
 use super::parts::{Parts, keep, kept};
@@ -295,11 +295,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
         let vector = columns.program.vector;
         m.shared(&memory, t, lanes * vector);
         for j in 0..vector {
-            let value = if dtype == DType::Bool {
-                format!("select(0u, 1u, acc{i}_{j})")
-            } else {
-                format!("acc{i}_{j}")
-            };
+            let value = shareable(dtype, &format!("acc{i}_{j}"));
             line!(m, "{memory}[lane + {}u] = {value};", j * lanes);
         }
         line!(m, "workgroupBarrier();");
@@ -317,8 +313,8 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
             step /= 2;
         }
         for j in 0..vector {
-            let back = if dtype == DType::Bool { " != 0u" } else { "" };
-            line!(m, "acc{i}_{j} = {memory}[lane + {}u]{back};", j * lanes);
+            let sum = as_before(dtype, &format!("{memory}[lane + {}u]", j * lanes));
+            line!(m, "acc{i}_{j} = {sum};");
         }
         line!(m, "workgroupBarrier();");
     }

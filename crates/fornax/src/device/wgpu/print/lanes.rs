@@ -18,13 +18,24 @@ pub(super) struct Team {
 /// Values that every lane adds up by itself, rather than in another round.
 const FEW: u32 = 32;
 
-/// How sums pass through workgroup memory: truth values as words.
+/// How sums and candidates pass through workgroup memory: truth values as words.
 pub(super) fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
-    match (dtype, op) {
-        (DType::Bool, Reduce::Max | Reduce::Sum) => (Reduce::Max, DType::U32),
-        (DType::Bool, _) => (Reduce::Min, DType::U32),
-        _ => (op, dtype),
-    }
+    let op = match (dtype, op) {
+        (DType::Bool, Reduce::Sum) => Reduce::Max,
+        (DType::Bool, Reduce::Prod) => Reduce::Min,
+        _ => op,
+    };
+    (op, if dtype == DType::Bool { DType::U32 } else { dtype })
+}
+
+/// A value as [`shared_as`] has it.
+pub(super) fn shareable(dtype: DType, value: &str) -> String {
+    if dtype == DType::Bool { format!("select(0u, 1u, {value})") } else { value.into() }
+}
+
+/// What [`shareable`] made of a value, as it was.
+pub(super) fn as_before(dtype: DType, value: &str) -> String {
+    if dtype == DType::Bool { format!("({value} != 0u)") } else { value.into() }
 }
 
 /// Prints the reduction of `value` over each team of lanes; gives the name of the result. The text must be in
@@ -32,8 +43,8 @@ pub(super) fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
 pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
     if dtype == DType::Bool {
         let (op, word) = shared_as(op, dtype);
-        let word = reduce(m, team, op, word, &format!("select(0u, 1u, {value})"));
-        return format!("({word} != 0u)");
+        let word = reduce(m, team, op, word, &shareable(dtype, value));
+        return as_before(dtype, &word);
     }
     let t = value_type(dtype, m.printer.caps.int64);
     let out = m.fresh("x");
@@ -128,10 +139,6 @@ pub(super) fn precedes(m: &mut Module<'_>, op: Reduce, dtype: DType, a: [&str; 2
                 "select(select(({value} {sign} {other}) | (({value} == {other}) & ({i} < {j})), false, {nan}({other})), \
                  !{nan}({other}) | ({i} < {j}), {nan}({value}))"
             )
-        }
-        "bool" => {
-            let (a, b) = (format!("select(0u, 1u, {value})"), format!("select(0u, 1u, {other})"));
-            format!("(({a} {sign} {b}) | (({a} == {b}) & ({i} < {j})))")
         }
         _ => format!("(({value} {sign} {other}) | (({value} == {other}) & ({i} < {j})))"),
     }

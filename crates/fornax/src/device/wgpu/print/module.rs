@@ -178,8 +178,10 @@ impl<'a> Module<'a> {
         format!("{}[{at}]", self.declared(binding).0)
     }
 
-    /// Declares an array in workgroup memory; once, if that is done again.
+    /// Declares an array in workgroup memory; once, if that is done again. Truth values lie there as words: from arrays of
+    /// bool an H200 reads others than were written (Vulkan, driver 580).
     pub fn shared(&mut self, name: &str, element: &str, len: usize) {
+        debug_assert!(element != "bool", "{name}: truth values in workgroup memory");
         self.in_workgroup(
             format!("var<workgroup> {name}: array<{element}, {len}>;\n"),
             size_of(element) * len,

@@ -5,7 +5,7 @@
 mod exponentials;
 mod split;
 
-use super::lanes::{Team, precedes, reduce, reduce_arg, shared_as};
+use super::lanes::{Team, precedes, reduce, reduce_arg, shareable, shared_as};
 use super::map::coordinates;
 use super::module::{line, size_of, value_type};
 use super::parts::Parts;
@@ -99,10 +99,8 @@ impl<'a> Rows<'a> {
         let mut types: Vec<&str> = vec![];
         for i in self.all_reductions() {
             let (op, _, dtype) = self.reduction(i);
-            // A value that stands at a position is shared as it is.
-            let (position, kept) =
-                if is_arg(op) { (Some("position"), dtype) } else { (None, shared_as(op, dtype).1) };
-            for t in position.into_iter().chain([value_type(kept, caps.int64)]) {
+            let position = is_arg(op).then_some("position");
+            for t in position.into_iter().chain([value_type(shared_as(op, dtype).1, caps.int64)]) {
                 if !types.contains(&t) {
                     types.push(t);
                 }
@@ -207,8 +205,9 @@ impl<'a> Rows<'a> {
     fn open_accumulators(&self, m: &mut Module<'_>, which: &[usize]) {
         for &i in which {
             let (op, _, dtype) = self.reduction(i);
-            let start = identity(m, op, dtype);
-            line!(m, "var acc{i}: {} = {start};", value_type(dtype, m.printer.caps.int64));
+            let kept = if is_arg(op) { shared_as(op, dtype).1 } else { dtype };
+            let start = identity(m, op, kept);
+            line!(m, "var acc{i}: {} = {start};", value_type(kept, m.printer.caps.int64));
             if is_arg(op) {
                 line!(m, "var at{i} = 0xffffffffu;");
             }
@@ -222,8 +221,8 @@ impl<'a> Rows<'a> {
             let value = self.program.name(a, e);
             let acc = format!("acc{i}");
             if is_arg(op) {
-                let at = format!("at{i}");
-                let better = precedes(m, op, dtype, [&value, position], [&acc, &at]);
+                let (at, value) = (format!("at{i}"), shareable(dtype, &value));
+                let better = precedes(m, op, shared_as(op, dtype).1, [&value, position], [&acc, &at]);
                 // The first candidate always wins: the empty place has the largest position and an extreme value.
                 line!(m, "if ({at} == 0xffffffffu || {better}) {{ {acc} = {value}; {at} = {position}; }}");
             } else {
@@ -258,7 +257,8 @@ impl<'a> Rows<'a> {
             let (op, _, dtype) = self.reduction(i);
             let name = self.program.name(Val(i as u32), 0);
             if is_arg(op) {
-                let at = reduce_arg(m, team, op, dtype, [&format!("acc{i}"), &format!("at{i}")]);
+                let at =
+                    reduce_arg(m, team, op, shared_as(op, dtype).1, [&format!("acc{i}"), &format!("at{i}")]);
                 let t = value_type(DType::I64, m.printer.caps.int64);
                 line!(m, "let {name} = {t}({at});");
             } else {

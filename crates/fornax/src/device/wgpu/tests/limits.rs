@@ -286,7 +286,7 @@ fn rows_are_not_longer_than_a_kernel_can_address() -> Result<()> {
 
 #[test]
 fn intermediate_values_past_a_limit_are_an_error_too() -> Result<()> {
-    let little = |caps| Caps { binding_bytes: 900_000, cooperative: false, ..caps };
+    let little = |caps| Caps { binding_bytes: 900_000, cooperative: false, parallel: 2112, ..caps };
     let Some((_, device)) = limited(little) else { return Ok(()) };
     let keys = wave(&[1, 1, 65, 64], 0.3, DType::F16, &device)?;
     let gradient = |queries: usize| -> Result<Tensor> {

@@ -9,7 +9,7 @@ mod plain;
 use super::halves::SUBGROUP;
 use super::module::{Binding, Module, line};
 use super::tile::{Grid, PARTS, ROW_GROUPS, Tile, minus_infinity, store_quad, want_quads};
-use super::{Printed, Printer};
+use super::{Caps, Printed, Printer};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::Attention;
@@ -81,7 +81,7 @@ impl Form {
         };
         if let Some(form) = cooperative::form(printer, body, form) {
             // Parts must be combined; that pays only where most of the device would be idle.
-            return form.shared_out(printer.caps.parallel as usize / 4, 4);
+            return form.shared_out(printer.caps, 4, 4);
         }
         let rows = form.rows();
         for (queries, keys, columns) in TILES {
@@ -94,13 +94,15 @@ impl Form {
         }
         // A part has work enough to pay for its share of the combining.
         let least = if form.queries <= 16 { 1 } else { 2 };
-        form.shared_out(printer.caps.parallel as usize, least)
+        form.shared_out(printer.caps, 1, least)
     }
 
-    /// Splits the keys until so many workgroups are busy, but no part has fewer than the `least` tiles.
-    fn shared_out(self, busy: usize, least: usize) -> Form {
+    /// Splits the keys until one of so many of the device's places has a workgroup, but no part has fewer than the `least`
+    /// tiles, and what all parts give can be bound.
+    fn shared_out(self, caps: &Caps, one_of: usize, least: usize) -> Form {
         let (groups, tiles) = (self.units() * self.tiles(), self.sizes.tk.div_ceil(self.keys));
-        let wanted = busy / groups.max(1);
+        let most = caps.binding_bytes as usize / self.part_bytes().max(1);
+        let wanted = (caps.parallel as usize / one_of / groups.max(1)).min(most);
         let per = tiles.div_ceil(wanted.max(1)).max(least);
         Form { parts: tiles.div_ceil(per), share: per * self.keys, ..self }
     }
@@ -142,6 +144,11 @@ impl Form {
 
     fn tiles(&self) -> usize {
         self.rows().div_ceil(self.queries)
+    }
+
+    /// Bytes of what one part of the keys gives.
+    fn part_bytes(&self) -> usize {
+        self.units() * self.rows() * self.sizes.dv.div_ceil(4) * 16
     }
 
     /// Says which tile of queries and which part of the keys a workgroup has; gives the number of workgroups.
@@ -203,9 +210,8 @@ pub(super) fn print(printer: &Printer<'_>, body: &Attention, printed: &mut Print
     let form = Form::new(printer, body, sizes);
     let scratch = printed.scratch.len();
     if form.parts > 1 {
-        let rows = form.units() * form.rows() * form.parts;
-        printed.scratch.push(rows * sizes.dv.div_ceil(4) * 16);
-        printed.scratch.push(rows * 4);
+        printed.scratch.push(form.part_bytes() * form.parts);
+        printed.scratch.push(form.units() * form.rows() * form.parts * 4);
     }
     match form.cooperative {
         Some(rows) => cooperative::tiles(printer, body, &form, rows, scratch, printed)?,
