@@ -1,6 +1,7 @@
 //! Element types of tensors, the Rust types that hold them, and the scalars that travel as launch arguments.
 
 use half::{bf16, f16};
+use std::convert::Infallible;
 use std::fmt;
 
 /// The element type of a tensor.
@@ -178,8 +179,17 @@ pub trait Element: Copy + Send + Sync + PartialEq + fmt::Debug + 'static {
     const DTYPE: DType;
     /// The bytes of a slice, native endian.
     fn to_bytes(data: &[Self]) -> Vec<u8>;
+    /// So many elements, whose bytes `fill` writes.
+    fn filled<E>(count: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E>;
     /// The inverse of `to_bytes`; a trailing incomplete element is ignored.
-    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
+    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        let copy = |whole: &mut [u8]| -> Result<(), Infallible> {
+            whole.copy_from_slice(&bytes[..whole.len()]);
+            Ok(())
+        };
+        let Ok(data) = Self::filled(bytes.len() / size_of::<Self>(), copy);
+        data
+    }
 }
 
 macro_rules! element {
@@ -187,8 +197,10 @@ macro_rules! element {
         impl Element for $t {
             const DTYPE: DType = DType::$d;
             fn to_bytes(data: &[Self]) -> Vec<u8> { bytemuck::cast_slice(data).to_vec() }
-            fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-                bytes.chunks_exact(size_of::<$t>()).map(bytemuck::pod_read_unaligned).collect()
+            fn filled<E>(count: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+                let mut data = vec![<$t as bytemuck::Zeroable>::zeroed(); count];
+                fill(bytemuck::cast_slice_mut(&mut data))?;
+                Ok(data)
             }
         }
     )*};
@@ -200,8 +212,8 @@ impl Element for bool {
     fn to_bytes(data: &[Self]) -> Vec<u8> {
         data.iter().map(|&b| b as u8).collect()
     }
-    fn from_bytes(bytes: &[u8]) -> Vec<Self> {
-        bytes.iter().map(|&b| b != 0).collect()
+    fn filled<E>(count: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+        Ok(u8::filled(count, fill)?.into_iter().map(|b| b != 0).collect())
     }
 }
 

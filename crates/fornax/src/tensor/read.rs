@@ -73,19 +73,24 @@ impl<V> std::fmt::Debug for Pending<V> {
 impl Tensor {
     /// The value as row-major bytes, native endian. Evaluates it.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        READS.set(reads() + 1);
-        self.eval()?;
-        let buffer = self.buffer().ok_or(Error::Stale { op: "to_bytes" })?;
-        let mut bytes = vec![0; self.numel() * self.dtype().size()];
-        let _phase = span::copying(Phase::ReadBack, bytes.len());
-        self.device().0.backend.download(buffer.memory(), &mut bytes)?;
-        Ok(bytes)
+        self.at_once("to_bytes", self.numel() * self.dtype().size())
     }
 
     /// The elements, row-major. Evaluates them; the Rust type must match the dtype.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.check_type::<T>("to_vec")?;
-        Ok(T::from_bytes(&self.to_bytes()?))
+        self.at_once("to_vec", self.numel())
+    }
+
+    /// The memory as so many elements.
+    fn at_once<T: Element>(&self, op: &'static str, count: usize) -> Result<Vec<T>> {
+        READS.set(reads() + 1);
+        self.eval()?;
+        let buffer = self.buffer().ok_or(Error::Stale { op })?;
+        T::filled(count, |bytes| {
+            let _phase = span::copying(Phase::ReadBack, bytes.len());
+            self.device().0.backend.download(buffer.memory(), bytes)
+        })
     }
 
     /// The only element of a tensor of one. Evaluates it.

@@ -276,12 +276,11 @@ impl Backend for Wgpu {
     }
 
     fn download(&self, memory: &dyn Memory, bytes: &mut [u8]) -> Result<()> {
-        let reading = self.read(&own::<GpuMemory>(memory, "memory")?.buffer, bytes.len())?;
-        reading.take(|arrived| bytes.copy_from_slice(arrived))
+        self.read_into(&own::<GpuMemory>(memory, "memory")?.buffer, bytes)
     }
 
     fn read(&self, memory: &dyn Memory, bytes: usize) -> Result<Box<dyn Reading>> {
-        Ok(Box::new(self.read(&own::<GpuMemory>(memory, "memory")?.buffer, bytes)?))
+        Ok(Box::new(self.read(&own::<GpuMemory>(memory, "memory")?.buffer, 0..bytes)?))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Box<dyn Pipeline>> {

@@ -216,7 +216,7 @@ impl Wgpu {
         };
         self.timestamps.fetch_add(marks.len() as u64, Ordering::Relaxed);
         self.encode(batch, Some(&stamps))?;
-        self.read(&stamps.ticks, bytes.len())?.take(|ticks| bytes.copy_from_slice(ticks))?;
+        self.read_into(&stamps.ticks, &mut bytes)?;
         let period = self.queue.get_timestamp_period() as f64 * 1e-9;
         // Counted from the first: an f64 does not hold the nanoseconds of decades.
         let ticks = bytes.chunks_exact(8).map(|eight| eight.iter().rev().fold(0, |t, &b| t << 8 | b as u64));

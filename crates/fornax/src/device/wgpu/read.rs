@@ -8,6 +8,7 @@ use super::{Wgpu, checked, lock};
 use crate::device::Reading;
 use crate::error::{Error, Result};
 use crate::span::{self, Phase};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -18,6 +19,8 @@ use std::task::Waker;
 const STATUS: u64 = 16;
 /// The largest buffers that are kept for other reads.
 const LARGE: u64 = 64 << 20;
+/// The most bytes that are read at once by whoever waits: with the status words they fill a buffer.
+const PIECE: usize = (8 << 20) - STATUS as usize;
 
 /// What reads of one device share; they may outlive the device's handle.
 pub(super) struct Reader {
@@ -251,14 +254,33 @@ pub(super) struct GpuReading {
 }
 
 impl Wgpu {
-    /// Queues the copy of a buffer's first bytes.
-    pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: usize) -> Result<GpuReading> {
+    /// Waits for a buffer's first bytes: a piece at a time, of which the next is on its way while one is copied, so that many
+    /// bytes need no mapped memory of their own.
+    pub(super) fn read_into(&self, buffer: &wgpu::Buffer, bytes: &mut [u8]) -> Result<()> {
+        let length = bytes.len();
+        let piece = |begin: usize| self.read(buffer, begin..length.min(begin + PIECE));
+        let mut coming = piece(0)?;
+        for (i, part) in bytes.chunks_mut(PIECE).enumerate() {
+            let end = i * PIECE + part.len();
+            let next = if end < length { Some(piece(end)?) } else { None };
+            coming.take(|arrived| part.copy_from_slice(arrived))?;
+            match next {
+                Some(next) => coming = next,
+                None => return Ok(()),
+            }
+        }
+        coming.take(|_| ())
+    }
+
+    /// Queues the copy of some bytes of a buffer, from a multiple of 16 on.
+    pub(super) fn read(&self, buffer: &wgpu::Buffer, bytes: Range<usize>) -> Result<GpuReading> {
         self.reader.check()?;
-        let (reader, size) = (self.reader.clone(), padded(bytes));
+        let (reader, size) = (self.reader.clone(), padded(bytes.len()));
         let staging = reader.take(size + STATUS)?;
         let mut encoder = self.device.create_command_encoder(&Default::default());
         if size > 0 {
-            encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size.min(buffer.size()));
+            let from = bytes.start as u64;
+            encoder.copy_buffer_to_buffer(buffer, from, &staging, 0, size.min(buffer.size() - from));
         }
         encoder.copy_buffer_to_buffer(&reader.status, 0, &staging, size, STATUS);
         let copy = encoder.finish();
@@ -275,12 +297,12 @@ impl Wgpu {
                 None => waker.wake(),
             });
         });
-        Ok(GpuReading { reader, staging: Some(staging), arrival, watched: false, bytes, resets })
+        Ok(GpuReading { reader, staging: Some(staging), arrival, watched: false, bytes: bytes.len(), resets })
     }
 
     /// Waits for everything before, and raises what it reported.
     pub(super) fn check_status(&self) -> Result<()> {
-        self.read(&self.reader.status, 0)?.take(|_| ())
+        self.read_into(&self.reader.status, &mut [])
     }
 }
 
@@ -382,7 +404,7 @@ mod tests {
         let bytes = (most / 2).min(1 << 30) / 16 * 16 + STATUS;
         assert_eq!(gpu.reader.take(bytes)?.size(), bytes);
         let large = Tensor::zeros(&[LARGE as usize + 1], DType::U8, &device)?;
-        assert!(large.to_bytes()?.iter().all(|&byte| byte == 0));
+        assert!(large.to_vec_later::<u8>()?.wait()?.iter().all(|&byte| byte == 0));
         assert!(lock(&gpu.reader.free).is_empty());
         // What cannot be had is an error of that read alone.
         let refused = gpu.reader.take(most.saturating_add(16) / 16 * 16);
@@ -395,6 +417,20 @@ mod tests {
         gpu.reader.trim();
         assert!(lock(&gpu.reader.free).is_empty() && lock(&gpu.reader.left).is_empty());
         assert_eq!(x.to_vec::<f32>()?, [1.0; 1000]);
+        Ok(())
+    }
+
+    #[test]
+    fn many_bytes_come_in_pieces_through_two_buffers() -> Result<()> {
+        let Some((_, device)) = limited(|caps| caps) else { return Ok(()) };
+        // One byte more than two pieces has a small buffer.
+        for (length, fresh) in [(2 * PIECE, 2), (2 * PIECE + 1, 1), (3 * PIECE - 1, 0)] {
+            let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+            let x = Tensor::from_bytes(&bytes, &[length], DType::U8, &device)?;
+            device.reset_stats();
+            assert!(x.to_bytes()? == bytes && x.to_vec::<u8>()? == bytes);
+            assert_eq!(device.stats().staging, fresh, "{length}");
+        }
         Ok(())
     }
 

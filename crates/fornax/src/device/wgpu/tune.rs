@@ -390,7 +390,7 @@ impl Wgpu {
         encoder.copy_buffer_to_buffer(&memory.buffer, bytes - part, &both.buffer, part, part);
         self.submits.submit([encoder.finish()]);
         let mut values: Vec<f32> =
-            self.read(&both.buffer, 2 * part as usize)?.take(|bytes| match port.dtype {
+            self.read(&both.buffer, 0..2 * part as usize)?.take(|bytes| match port.dtype {
                 DType::F16 => {
                     bytes.chunks_exact(2).map(|b| half::f16::from_le_bytes([b[0], b[1]]).to_f32()).collect()
                 }
