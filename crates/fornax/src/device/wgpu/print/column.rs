@@ -2,7 +2,7 @@
 //! over a batch. Lanes lie side by side along the kept axis, so that loads are coalesced; several rows of lanes share
 //! the reduced axes, and where the columns are few, several workgroups do.
 
-use super::lanes::{as_before, shareable, shared_as};
+use super::lanes::{as_before, as_word, shared_as};
 use super::map::coordinates;
 use super::module::{Binding, line, size_of, value_type};
 use super::parts::{Parts, keep, kept};
@@ -295,7 +295,7 @@ fn across_rows(m: &mut Module<'_>, columns: &Columns<'_>, [x, y]: [usize; 2]) {
         let vector = columns.program.vector;
         m.shared(&memory, t, lanes * vector);
         for j in 0..vector {
-            let value = shareable(dtype, &format!("acc{i}_{j}"));
+            let value = as_word(dtype, &format!("acc{i}_{j}"));
             line!(m, "{memory}[lane + {}u] = {value};", j * lanes);
         }
         line!(m, "workgroupBarrier();");

@@ -28,12 +28,12 @@ pub(super) fn shared_as(op: Reduce, dtype: DType) -> (Reduce, DType) {
     (op, if dtype == DType::Bool { DType::U32 } else { dtype })
 }
 
-/// A value as [`shared_as`] has it.
-pub(super) fn shareable(dtype: DType, value: &str) -> String {
+/// A value as other lanes can read it from memory: truth values as words.
+pub(super) fn as_word(dtype: DType, value: &str) -> String {
     if dtype == DType::Bool { format!("select(0u, 1u, {value})") } else { value.into() }
 }
 
-/// What [`shareable`] made of a value, as it was.
+/// What [`as_word`] made of a value, as it was.
 pub(super) fn as_before(dtype: DType, value: &str) -> String {
     if dtype == DType::Bool { format!("({value} != 0u)") } else { value.into() }
 }
@@ -43,7 +43,7 @@ pub(super) fn as_before(dtype: DType, value: &str) -> String {
 pub(super) fn reduce(m: &mut Module<'_>, team: Team, op: Reduce, dtype: DType, value: &str) -> String {
     if dtype == DType::Bool {
         let (op, word) = shared_as(op, dtype);
-        let word = reduce(m, team, op, word, &shareable(dtype, value));
+        let word = reduce(m, team, op, word, &as_word(dtype, value));
         return as_before(dtype, &word);
     }
     let t = value_type(dtype, m.printer.caps.int64);
@@ -152,7 +152,7 @@ pub(super) fn reduce_arg(
     dtype: DType,
     best: [&str; 2],
 ) -> String {
-    let t = value_type(dtype, m.printer.caps.int64);
+    let t = value_type(shared_as(op, dtype).1, m.printer.caps.int64);
     if team.width == 1 {
         return best[1].into();
     }

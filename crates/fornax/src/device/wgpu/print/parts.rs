@@ -1,6 +1,7 @@
 //! Parts of sums that several workgroups make, in scratch memories. Adapters may have only eight bindings, so the parts of
 //! all reductions that are kept in one dtype share a memory.
 
+use super::lanes::{as_before, as_word};
 use super::module::{Binding, Module};
 use crate::dtype::DType;
 
@@ -65,11 +66,10 @@ pub(super) fn bytes_kept(dtype: DType) -> usize {
 /// The partial result at an address of a scratch memory.
 pub(super) fn kept(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str) -> String {
     let value = m.elements(Binding::Scratch(scratch), kept_as(dtype), at, 1).remove(0);
-    if dtype == DType::Bool { format!("({value} != 0u)") } else { value }
+    as_before(dtype, &value)
 }
 
 /// Stores a partial result.
 pub(super) fn keep(m: &mut Module<'_>, scratch: usize, dtype: DType, at: &str, value: &str) {
-    let value = if dtype == DType::Bool { format!("select(0u, 1u, {value})") } else { value.to_string() };
-    m.store(Binding::Scratch(scratch), kept_as(dtype), at, &[value]);
+    m.store(Binding::Scratch(scratch), kept_as(dtype), at, &[as_word(dtype, value)]);
 }

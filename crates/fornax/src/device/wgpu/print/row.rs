@@ -5,7 +5,7 @@
 mod exponentials;
 mod split;
 
-use super::lanes::{Team, precedes, reduce, reduce_arg, shareable, shared_as};
+use super::lanes::{Team, as_word, precedes, reduce, reduce_arg, shared_as};
 use super::map::coordinates;
 use super::module::{line, size_of, value_type};
 use super::parts::Parts;
@@ -221,8 +221,8 @@ impl<'a> Rows<'a> {
             let value = self.program.name(a, e);
             let acc = format!("acc{i}");
             if is_arg(op) {
-                let (at, value) = (format!("at{i}"), shareable(dtype, &value));
-                let better = precedes(m, op, shared_as(op, dtype).1, [&value, position], [&acc, &at]);
+                let (at, value) = (format!("at{i}"), as_word(dtype, &value));
+                let better = precedes(m, op, dtype, [&value, position], [&acc, &at]);
                 // The first candidate always wins: the empty place has the largest position and an extreme value.
                 line!(m, "if ({at} == 0xffffffffu || {better}) {{ {acc} = {value}; {at} = {position}; }}");
             } else {
@@ -257,8 +257,7 @@ impl<'a> Rows<'a> {
             let (op, _, dtype) = self.reduction(i);
             let name = self.program.name(Val(i as u32), 0);
             if is_arg(op) {
-                let at =
-                    reduce_arg(m, team, op, shared_as(op, dtype).1, [&format!("acc{i}"), &format!("at{i}")]);
+                let at = reduce_arg(m, team, op, dtype, [&format!("acc{i}"), &format!("at{i}")]);
                 let t = value_type(DType::I64, m.printer.caps.int64);
                 line!(m, "let {name} = {t}({at});");
             } else {
