@@ -81,7 +81,7 @@ impl Form {
         };
         if let Some(form) = cooperative::form(printer, body, form) {
             // Parts must be combined; that pays only where most of the device would be idle.
-            return form.shared_out(printer.caps, 4, 4);
+            return form.shared_out(printer.caps, printer.caps.parallel as usize / 4, 4);
         }
         let rows = form.rows();
         for (queries, keys, columns) in TILES {
@@ -94,15 +94,15 @@ impl Form {
         }
         // A part has work enough to pay for its share of the combining.
         let least = if form.queries <= 16 { 1 } else { 2 };
-        form.shared_out(printer.caps, 1, least)
+        form.shared_out(printer.caps, printer.caps.parallel as usize, least)
     }
 
-    /// Splits the keys until one of so many of the device's places has a workgroup, but no part has fewer than the `least`
-    /// tiles, and what all parts give can be bound.
-    fn shared_out(self, caps: &Caps, one_of: usize, least: usize) -> Form {
+    /// Splits the keys until so many workgroups are busy, but no part has fewer than the `least` tiles, and what all parts
+    /// give can be bound.
+    fn shared_out(self, caps: &Caps, busy: usize, least: usize) -> Form {
         let (groups, tiles) = (self.units() * self.tiles(), self.sizes.tk.div_ceil(self.keys));
         let most = caps.binding_bytes as usize / self.part_bytes().max(1);
-        let wanted = (caps.parallel as usize / one_of / groups.max(1)).min(most);
+        let wanted = (busy / groups.max(1)).min(most);
         let per = tiles.div_ceil(wanted.max(1)).max(least);
         Form { parts: tiles.div_ceil(per), share: per * self.keys, ..self }
     }
