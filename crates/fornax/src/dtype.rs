@@ -233,4 +233,13 @@ mod tests {
         assert_eq!(DType::promote(DType::F16, DType::BF16), DType::F32);
         assert_eq!(DType::promote(DType::U32, DType::I32), DType::I64);
     }
+
+    #[test]
+    fn elements_are_made_of_their_bytes() {
+        let halves = [1.5, -2.0].map(f16::from_f32);
+        assert_eq!(f16::from_bytes(&f16::to_bytes(&halves)), halves);
+        assert_eq!(bool::from_bytes(&[0, 1, 7]), [false, true, true]);
+        assert_eq!(u32::from_bytes(&[1; 7]), [0x0101_0101], "what is no whole element is ignored");
+        assert_eq!(u32::filled(3, |_| Err("nothing comes")), Err("nothing comes"));
+    }
 }

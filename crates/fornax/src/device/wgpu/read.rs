@@ -259,17 +259,14 @@ impl Wgpu {
     pub(super) fn read_into(&self, buffer: &wgpu::Buffer, bytes: &mut [u8]) -> Result<()> {
         let length = bytes.len();
         let piece = |begin: usize| self.read(buffer, begin..length.min(begin + PIECE));
-        let mut coming = piece(0)?;
-        for (i, part) in bytes.chunks_mut(PIECE).enumerate() {
-            let end = i * PIECE + part.len();
-            let next = if end < length { Some(piece(end)?) } else { None };
+        let (mut coming, mut rest) = (piece(0)?, bytes);
+        loop {
+            let (part, after) = rest.split_at_mut(rest.len().min(PIECE));
+            let next = if after.is_empty() { None } else { Some(piece(length - after.len())?) };
             coming.take(|arrived| part.copy_from_slice(arrived))?;
-            match next {
-                Some(next) => coming = next,
-                None => return Ok(()),
-            }
+            let Some(next) = next else { return Ok(()) };
+            (coming, rest) = (next, after);
         }
-        coming.take(|_| ())
     }
 
     /// Queues the copy of some bytes of a buffer, from a multiple of 16 on.
